@@ -1,7 +1,7 @@
-/** How a forge marks drafts in their titles: what it puts before one, and all that it takes for such a mark. */
+/** Marker of drafts in a forge's titles: the prefix to write, and all forms that the forge recognizes. */
 export type DraftMark = { prefix: string; known: RegExp }
 
-/** A title as the forge wants it. One that only looks like a draft's loses what it does so by. */
+/** Adds or removes the draft marker of a title. A title that only looks like a draft's loses that part. */
 export function markedTitle(title: string, isDraft: boolean, { prefix, known }: DraftMark): string {
   return `${isDraft ? prefix : ''}${title.replace(known, '')}`
 }

@@ -1,14 +1,14 @@
 /**
- * `rate-limited`: ask again at `until`. `refused`: the credential is wrong, or may not do this. `gone`: there is no such repository or
- * pull request, or the credential may not know of it. `conflict`: not in this state. `unreachable`: no answer, or that of a forge in
- * trouble; what was asked for may have been done. `unexpected`: an answer that the forge's description does not have.
+ * `rate-limited`: retry at `until`. `refused`: the credential is invalid, or lacks the right. `gone`: there is no such repository or pull
+ * request, or the credential may not know of it. `conflict`: impossible in the present state. `unreachable`: no answer, or an error of the
+ * forge; the request may have had its effect. `unexpected`: an answer that the forge's API description does not have.
  */
 export type ForgeErrorCode = 'rate-limited' | 'refused' | 'gone' | 'conflict' | 'unreachable' | 'unexpected'
 
-/** Why a forge did not do what it was asked. The message is for people, and holds no secret. */
+/** Thrown if a forge did not fulfil a request. The message is for people, and contains no secret. */
 export class ForgeError extends Error {
   readonly code: ForgeErrorCode
-  /** When to ask again, if the forge says so: always of `rate-limited`, sometimes of `unreachable`. */
+  /** Time to retry, if the forge tells it: always for `rate-limited`, sometimes for `unreachable`. */
   readonly until: Date | undefined
 
   constructor(
@@ -22,7 +22,9 @@ export class ForgeError extends Error {
   }
 }
 
-/** What somebody may do whom the repository does not know, or of whom our account may not ask. @throws any other error */
+/**
+ * Returns no permission for an account that the repository does not know, or that our account may not ask about. @throws any other error
+ */
 export function noPermission(error: unknown): { permission: string } {
   if (!(error instanceof ForgeError && (error.code === 'gone' || error.code === 'refused'))) throw error
   return { permission: 'none' }

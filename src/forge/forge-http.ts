@@ -6,41 +6,41 @@ import { hasCode } from '../system/error-code.ts'
 import { ForgeError } from './forge-error.ts'
 import { limitedUntil, retryAfter } from './rate-limit.ts'
 
-/** For tests, mostly. */
+/** Timing of requests, which tests shorten. */
 export type ForgeHttpTiming = {
-  /** Milliseconds between two requests that write, as some forges ask for. */
+  /** Milliseconds between two writing requests, which some forges ask for. */
   writePauseMs?: number | undefined
-  /** Milliseconds that an answer may take. */
+  /** Timeout of an answer, in milliseconds. */
   timeoutMs?: number | undefined
   now?: (() => Date) | undefined
 }
 
 export type ForgeHttpOptions = ForgeHttpTiming & {
-  /** Of the API, without a slash at the end. */
+  /** URL of the API, without a trailing slash. */
   apiUrl: string
   headers: Readonly<Record<string, string>>
-  /** What names the caller in each request. */
+  /** Returns the authorization headers of a request. */
   authorize: () => Promise<Readonly<Record<string, string>>>
-  /** Called when the credential is refused: one that expires is to be asked for anew. */
+  /** Called if the credential is refused, so that an expired token is requested again. */
   onRefused?: () => void
 }
 
-/** `total` is how many items all pages of a list have, where the forge says so. */
+/** Answer. `total`: number of items in all pages of a list, if the forge tells it. */
 type Answer = { body: unknown; next: string | undefined; total: number }
 type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 
 const defaultTimeoutMs = 30_000
-/** Answers that are kept for conditional requests, and bytes of them. */
+/** Maximum number, and bytes, of answers that are cached for conditional requests. */
 const maxKept = 200
 const maxKeptBytes = 32 * 1024 * 1024
-/** Characters of an answer. */
+/** Maximum characters of an answer. */
 const maxAnswer = 16 * 1024 * 1024
-/** Pages of a list: more would take all that a rate limit allows. */
+/** Maximum pages of a list: more would exhaust the rate limit. */
 const maxPages = 200
-/** Characters of what a forge says of an error. */
+/** Maximum characters of a forge's error message. */
 const maxMessage = 200
 
-/** Fields that are no text: in all others, of whatever request, what others wrote is made inert. */
+/** Fields that are not text. In all other fields of any request, texts of others are made inert. */
 const noText = /^(?:color|path|.*_url)$/
 
 function inertField(name: string, value: unknown): unknown {
@@ -48,8 +48,8 @@ function inertField(name: string, value: unknown): unknown {
 }
 
 /**
- * JSON over HTTP, as the APIs of forges speak it: conditional requests, pages by `Link` or by number, limits. Requests are
- * not retried: the bridge looks again anyway. Redirects are not followed, so that no credential reaches another host.
+ * Sends JSON over HTTP in the style of forges' APIs: conditional requests, pages by `Link` or by number, limits. Requests are not retried,
+ * since the bridge compares again anyway. Redirects are not followed, so that no credential reaches another host.
  */
 export class ForgeHttp {
   readonly #options: ForgeHttpOptions
@@ -70,9 +70,8 @@ export class ForgeHttp {
   }
 
   /**
-   * All pages of a list.
-   * @param isEnough of the last item of a page: no more pages are wanted
-   * @throws {ForgeError}, also for a list that is too long: a part of it could be taken for the whole.
+   * Returns all pages of a list. @param isEnough receives the last item of a page, and returns true to stop @throws {ForgeError}, also for
+   * a list that is too long, since a part could be mistaken for the whole
    */
   async list<Schema extends z.ZodType>(
     path: string,
@@ -200,12 +199,12 @@ function refusal(what: string, status: number, text: string, until: Date | undef
   const message = `${what} was answered with ${status}${saidIn(text)}${moved}${archived}`
   if (status >= 500 || status === 408) return new ForgeError('unreachable', message, { until })
   if (status === 401 || status === 403 || isArchived) return new ForgeError('refused', message)
-  // A redirect leads to a repository that was renamed: it is to be linked anew.
+  // A redirect means that the repository was renamed and must be linked again.
   if (status === 404 || status === 410 || status < 400) return new ForgeError('gone', message)
   return new ForgeError('conflict', message)
 }
 
-/** What a forge says of an error, on one line. */
+/** Returns a forge's error message on one line. */
 function saidIn(text: string): string {
   try {
     const { message, error, errors } = JSON.parse(text)
@@ -216,7 +215,7 @@ function saidIn(text: string): string {
   }
 }
 
-/** All texts, at any depth: GitLab says what is wrong with each field in a list, and GitHub in objects with a `message`. */
+/** Returns all texts at any depth: GitLab lists errors for each field, GitHub has objects with a `message`. */
 function textsIn(part: unknown): string[] {
   if (typeof part === 'string') return [part]
   if (typeof part !== 'object' || part === null) return []
@@ -231,8 +230,8 @@ function pageAfter(path: string): string {
 }
 
 /**
- * The address of the next page by a `Link` header (RFC 8288). Only its query counts: a forge may be reached by another address than
- * its own, and the credential goes nowhere else.
+ * Returns the URL of the next page from a `Link` header (RFC 8288). Only its query is used: a forge may be reached by another URL than its
+ * own, and the credential must go nowhere else.
  */
 function nextPage(link: string | null, page: string): string | undefined {
   const [, url] = /<([^<>]+)>\s*;[^<]*\brel="?next"?/.exec(link ?? '') ?? []

@@ -4,14 +4,14 @@ import { isGiteaDelivery, openGitea } from './gitea/gitea.ts'
 import { isGithubDelivery, openGithub } from './github/github.ts'
 import { isGitlabDelivery, openGitlab } from './gitlab/gitlab.ts'
 
-/** What a forge is spoken to with: a token, or an App's id and its private key as PEM. */
+/** Credential of a forge: a token, or an App's id and its private key as PEM. */
 export type ForgeCredential = { token: string } | { appId: string; privateKey: string }
 
 export type ForgeOptions = ForgeHttpTiming & {
   kind: ForgeKind
-  /** Of the repository's page, without `.git`. */
+  /** URL of the repository's web page, without `.git`. */
   url: string
-  /** Of the API, where it is not where that forge has it. */
+  /** URL of the API, if it is not the usual one of that forge. */
   apiUrl?: string | undefined
   credential: ForgeCredential
 }
@@ -31,12 +31,14 @@ const checks: Record<ForgeKind, (secret: string, delivery: Delivery) => boolean>
   gitlab: isGitlabDelivery,
 }
 
-/** Opens the adapter of a forge. Nothing is sent. @throws {ForgeError} `refused` for a kind of credential that the forge does not have */
+/**
+ * Opens the adapter of a forge, without any request. @throws {ForgeError} `refused` for a kind of credential that the forge does not have
+ */
 export function openForge({ kind, ...options }: ForgeOptions): Forge {
   return adapters[kind](options)
 }
 
-/** Whether a webhook's delivery is signed with a secret, as that forge signs. Compares in constant time. */
+/** True if a webhook delivery is signed with a secret in the way of its forge. Compares in constant time. */
 export function isSigned(kind: ForgeKind, secret: string, delivery: Delivery): boolean {
   return checks[kind](secret, delivery)
 }

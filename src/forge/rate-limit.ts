@@ -1,11 +1,11 @@
-/** What a limit without a time means: GitHub asks to wait a minute at least. */
+/** Milliseconds to wait if a forge tells no time: GitHub asks for at least a minute. */
 const unknownWaitMs = 60_000
-/** No limit is waited for longer; another clock may be wrong by any amount. */
+/** Maximum milliseconds to wait, since the forge's clock may be wrong by any amount. */
 const longestWaitMs = 2 * 60 * 60_000
 
 /**
- * Until when a forge wants no more requests, by its answer to one; undefined: it takes more. `Retry-After` is in seconds or a date
- * (RFC 9110); the names of the other headers are GitHub's, and those of GitLab without `x-`.
+ * Returns the time until which a forge accepts no more requests, or undefined. `Retry-After` is in seconds or a date (RFC 9110); the other
+ * headers have GitHub's names, or GitLab's without `x-`.
  */
 export function limitedUntil(status: number, headers: Headers, text: string, now: Date): Date | undefined {
   const remaining = headers.get('x-ratelimit-remaining') ?? headers.get('ratelimit-remaining')
@@ -17,7 +17,7 @@ export function limitedUntil(status: number, headers: Headers, text: string, now
   return after ?? bounded(resetOf(headers) ?? now.getTime() + unknownWaitMs, now)
 }
 
-/** When to ask again, by the header `Retry-After` of any answer. */
+/** Returns the time in the header `Retry-After` of any answer. */
 export function retryAfter(value: string | null, now: Date): Date | undefined {
   if (value === null) return undefined
   const at = /^\d+$/.test(value) ? now.getTime() + Number(value) * 1000 : Date.parse(value)

@@ -1,6 +1,6 @@
 import type { Remark } from './forge-adapter.ts'
 
-/** Sorts remarks in place, the oldest first. */
+/** Sorts remarks in place, oldest first. */
 export function byTime(remarks: Remark[]): Remark[] {
   return remarks.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
 }

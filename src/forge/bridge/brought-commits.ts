@@ -6,21 +6,20 @@ import { type Oid, parentsOfCommit } from '../../git/objects/object.ts'
 import type { Repository } from '../../git/repository.ts'
 import { mergeText } from '../../rules/neurons/merge.ts'
 
-/** A change of the files from one commit to another. */
+/** Change of the files from one commit to another. */
 type Patch = { before: Oid; after: Oid }
 
 /**
- * Counts how many commits at the end of a line of main came by the merge of a request: 0 where its last commit changes more than the
- * request proposes. Commits are compared by what they change, as `git patch-id` does, and each of the request counts once. A line is
- * compared that a forge has written anew: by a merge commit, a squash, or a rebase.
- * @param line commits of main, oldest first, up to the one that the forge calls the merge
- * @param head the request's last commit, of which the history must be readable
+ * Counts the commits at the end of a line of main that the merge of a request brought: 0 if its last commit changes more than the request
+ * proposes. Commits are compared by their changes, as `git patch-id` does, and each commit of the request counts once. Used for lines that
+ * a forge has written anew: by a merge commit, a squash, or a rebase. @param line commits of main, oldest first, up to the one that the
+ * forge reports as the merge @param head the request's last commit, whose history must be readable
  */
 export async function countBrought(repository: Repository, line: readonly Oid[], head: Oid): Promise<number> {
   try {
     return await count(repository, line, head)
   } catch (error) {
-    // A history that cannot be read, or only too slowly, proves nothing.
+    // A history that is unreadable, or too slow to read, proves nothing.
     if (error instanceof GitError) return 0
     throw error
   }
@@ -66,7 +65,7 @@ async function indexOfPatch(repository: Repository, own: readonly Patch[], patch
   return -1
 }
 
-/** Whether a change is another one applied to its own base, or a part of it where the base has the rest already. */
+/** True if a change equals the proposed one applied to its own base, or the part of it that the base lacks. */
 async function brings(repository: Repository, patch: Patch, proposed: Patch): Promise<boolean> {
   const proposals = new Map<string, BlobChange>()
   for await (const { path, ...change } of repository.diffCommits(proposed.before, proposed.after)) {
@@ -82,7 +81,7 @@ async function brings(repository: Repository, patch: Patch, proposed: Patch): Pr
   return true
 }
 
-/** Returns the changes of pages that the base of a patch has at another path: a merge applies them there. */
+/** Returns the proposed changes of pages that have another path in the base of a patch, where a merge applies them. */
 async function movedProposals(
   repository: Repository,
   { before }: Patch,

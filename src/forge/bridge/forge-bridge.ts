@@ -22,26 +22,26 @@ type Inspected = Pick<
 >
 
 export type BridgeOptions = {
-  /** Where secrets are found by name. */
+  /** Environment variables that secrets are read from. */
   env: NodeJS.ProcessEnv
   onError: (error: unknown) => void
   open?: (options: ForgeOptions) => Forge
 }
 
-/** What is kept of a link between comparisons. */
+/** State of a link that is kept between comparisons. */
 type Remembered = Pick<Linked, 'heard' | 'missing'> & { isPublic?: boolean; me?: string | undefined }
 
 const heads = 'refs/heads/'
 
 /**
- * Compares knowledge bases with their repositories on forges, and mends one difference at a time. Every step can be repeated: after a
- * crash at any point, the next comparison reaches the same state.
+ * Compares knowledge bases with their repositories on forges, and repairs one difference at a time. Every step is idempotent: after a crash
+ * at any point, the next comparison reaches the same state.
  */
 export class ForgeBridge {
   readonly #ctx: Context
   readonly #options: BridgeOptions
   readonly #closing = new AbortController()
-  /** By the link's id. They cache tokens and ETags. */
+  /** Adapters by link id. They cache tokens and ETags. */
   readonly #forges = new Map<string, Forge>()
   readonly #remembered = new Map<string, Remembered>()
 
@@ -51,9 +51,8 @@ export class ForgeBridge {
   }
 
   /**
-   * Compares both sides of a link once, and mends what differs.
-   * @returns what a person has to see to
-   * @throws {ForgePaused} @throws {ForgeError} @throws {RemoteError} @throws {SecretMissing}
+   * Compares both sides of a link once, and repairs the differences. @returns a problem that a person must resolve @throws {ForgePaused}
+   * @throws {ForgeError} @throws {RemoteError} @throws {SecretMissing}
    */
   async sync(link: ForgeLink): Promise<string | undefined> {
     const remembered: Remembered = this.#remembered.get(link.id) ?? { heard: new Map(), missing: new Set() }
@@ -85,8 +84,8 @@ export class ForgeBridge {
   }
 
   /**
-   * Looks at a repository before it is linked: what a comparison needs is tried, and nothing is written.
-   * @returns `problem` where it can be no link
+   * Inspects a repository before it is linked: tries everything that a comparison needs, and writes nothing. @returns `problem` if it
+   * cannot be linked
    */
   async inspect(asked: Inspected): Promise<{ account: string; isPublic: boolean; problem: string | undefined }> {
     const { tenantId, kbId, webhookSecret } = asked
@@ -115,7 +114,7 @@ export class ForgeBridge {
     return forge
   }
 
-  /** The next comparison reads the secrets again. */
+  /** Drops the adapter of a link. The next comparison reads the secrets again. */
   forget(linkId: string): void {
     this.#forges.delete(linkId)
     const remembered = this.#remembered.get(linkId)
@@ -131,7 +130,7 @@ export class ForgeBridge {
   }
 }
 
-/** Why a repository cannot be linked: it holds something else. */
+/** Returns why a repository cannot be linked: it has another history. */
 async function historyProblem(linked: LinkedTaking, access: RemoteAccess): Promise<string | undefined> {
   const refs = await listRemoteRefs(access, ['HEAD', heads], { signal: linked.signal })
   const { branch } = linked.link
@@ -173,7 +172,7 @@ async function look(linked: Linked): Promise<Seen> {
   requirePulls(linked, seen)
   for (const { number, state } of rows) {
     if (number === null || state !== 'open') continue
-    // One that was deleted counts as closed once two comparisons have not found it.
+    // A deleted request counts as closed once two comparisons have not found it.
     if (pulls.has(number)) missing.delete(number)
     else if (!missing.has(number)) unsure.add(number)
     if (!pulls.has(number)) missing.add(number)
@@ -182,12 +181,12 @@ async function look(linked: Linked): Promise<Seen> {
   return seen
 }
 
-/** So many at once are taken for a fault: of few, some may be deleted by hand. */
+/** Number of missing pull requests up to which people may have deleted them by hand. More at once are taken for a fault of the forge. */
 const fewLost = 2
 
 /**
- * Sets aside a pull request of ours whose branch has another name than it was opened with.
- * @throws {ForgePaused} where pull requests are others than were opened, or many of them are gone at once
+ * Sets aside our pull requests whose branch was renamed. @throws {ForgePaused} if pull requests differ from those that were opened, or many
+ * of them are missing at once
  */
 function requirePulls({ me }: Linked, { pulls, rows, branches, renamed, unsure, problems }: Seen): void {
   const open = rows.filter(({ state, number }) => state === 'open' && number !== null)
@@ -220,7 +219,7 @@ function requirePulls({ me }: Linked, { pulls, rows, branches, renamed, unsure, 
   }
 }
 
-/** Why the repository has no main any more, and what to do. */
+/** Returns why the repository has no main any more, and what to do. */
 async function withoutMain({ forge, link, signal }: Linked): Promise<ForgePaused> {
   const refs = await listRemoteRefs(await forge.access(), ['HEAD', heads], { signal })
   if (refs.size === 0)
@@ -243,7 +242,7 @@ async function adoptUnknown(linked: Linked, { pulls, rows, branches }: Seen): Pr
     const ids = pullOf(pull.body) ?? []
     const candidates = ids.filter((id) => findCandidate(linked.kb.projection.read, id) !== undefined)
     if (candidates.length === 0) continue
-    // A page that a restore has lost is heard from the branch, as one that a reviewer has added.
+    // A page that a restore has lost is imported from the branch, like one that a reviewer has added.
     const head = candidates.length === ids.length ? (branches.get(pull.branch) ?? null) : null
     const adopted = { ...newRow(pull.branch, pull.number), candidates, head }
     rows.push(adopted)
@@ -251,7 +250,7 @@ async function adoptUnknown(linked: Linked, { pulls, rows, branches }: Seen): Pr
   }
 }
 
-/** A branch `ganglion/…` of a person is that person's. */
+/** True if the link opened a pull request. A person's branch may be named `ganglion/…`, too. */
 function isMadeHere({ link, me }: Linked, { author, branch, isOwnBranch, base }: PullRequest): boolean {
   return author.id === me && isOwnBranch && branch.startsWith(branchPrefix) && base === link.branch
 }

@@ -5,17 +5,17 @@ import type { Remark } from '../forge-adapter.ts'
 import { callerOfAccount, type Linked, type Seen } from './linked.ts'
 import { isOwnRemark } from './marker.ts'
 
-/** Characters of a comment, as over the API. */
+/** Maximum characters of a comment, as over the API. */
 const maxComment = 10_000
 
-/** Remarks that a record takes from a forge, and bytes of them: curators must have room for theirs. */
+/** Maximum number, and bytes, of remarks that a record takes from a forge. Curators must have room for theirs. */
 const maxHeard = 100
 const maxHeardBytes = 64 * 1024
 
-/** What a forge shows may be behind what it knows for a moment. */
+/** Milliseconds after which the forge's lists certainly include a remark. */
 const settledAfterMs = 60_000
 
-/** Puts what people said on pull requests into the records of their candidates, each remark once. */
+/** Copies remarks of people on pull requests into the records of their candidates, each once. */
 export async function importRemarks(linked: Linked, { pulls, rows }: Seen): Promise<void> {
   const { forge, link, ctx, heard } = linked
   const rowOf = new Map(rows.map((row) => [row.number, row]))
@@ -48,7 +48,7 @@ async function importRemark(
       if (heard.length >= maxHeard || bytes > maxHeardBytes) return undefined
       return { action: 'comment', at: at < now ? new Date(at).toISOString() : now, by, reason, via: url }
     })
-    // A record that is full takes no more; one that a restore has lost takes none.
+    // A full record takes no more remarks; one that a restore has lost takes none.
     await commenting.catch(unless('record_full', 'not_found'))
   }
 }

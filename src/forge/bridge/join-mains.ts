@@ -12,15 +12,14 @@ import { agree, isWithin, type Linked, type LinkedTaking, type Seen } from './li
 import { type MainSteps, planSteps } from './main-steps.ts'
 import { havesOf, type Taken, takeCommits } from './take-pack.ts'
 
-/** Commits of main that are pushed at a time: a first push may bring a long history. */
+/** Number of commits of main that are pushed at a time, since a first push may have a long history. */
 const pushedAtOnce = 500
 
 /**
- * Brings both mains to the same commit: commits of the forge's main are received as submitted pushes, then main is pushed to the
- * forge, always as a fast-forward.
- * @param hear called once main there is known to be ours, and before anything of it is taken
- * @returns what a person has to see to, where the forge's main cannot be taken
- * @throws {ForgePaused} where main there is another's
+ * Brings both mains to the same commit: commits of the forge's main are received as submitted pushes, then main is pushed to the forge,
+ * always as a fast-forward. @param hear called once the forge's main is known to share our history, before any of its commits are taken
+ * @returns a problem that a person must resolve, if the forge's main cannot be taken @throws {ForgePaused} if the forge's main belongs to
+ * another history
  */
 export async function joinMains(linked: Linked, seen: Seen, hear: () => Promise<void>): Promise<string | undefined> {
   const { kb, link } = linked
@@ -36,7 +35,10 @@ export async function joinMains(linked: Linked, seen: Seen, hear: () => Promise<
   return pushMain(linked, seen, theirs)
 }
 
-/** Returns why main there was not taken. What needs further approval is set aside, and the commits after it are taken. */
+/**
+ * Takes the forge's main, and returns why it could not. Commits that need further approval are set aside, and the commits after them are
+ * taken.
+ */
 async function takeMain(
   linked: Linked,
   seen: Seen,
@@ -78,7 +80,7 @@ async function takeCommitsOf(
     return plan.unread.length > 0 ? [] : plan.steps
   })
   if (plan.unread.length === 0) return taken
-  // The commits of these requests are compared, and not kept.
+  // The commits of these requests are compared, but not stored.
   const compare = async (repository: Repository) => {
     plan = await planSteps(linked, seen, repository, { theirs, ours })
     return []
@@ -89,7 +91,7 @@ async function takeCommitsOf(
   return takeCommits(linked, { to: theirs, haves }, async () => plan.steps)
 }
 
-/** Whether a commit of a repository has history in common with our main. Nothing of it is taken. */
+/** True if a commit of a repository shares history with our main. None of its commits are taken. */
 export async function hasOurHistory(linked: LinkedTaking, theirs: Oid): Promise<boolean> {
   const ours = await linked.kb.repository.readRef(mainRef)
   if (ours === undefined || (await isWithin(linked, theirs, ours))) return ours !== undefined
@@ -101,7 +103,7 @@ export async function hasOurHistory(linked: LinkedTaking, theirs: Oid): Promise<
   return isOurs
 }
 
-/** @throws {ForgePaused} where main there has another history than ours, or lacks what both had */
+/** @throws {ForgePaused} if the forge's main has another history than ours, or lacks commits that both had */
 async function requireOwnHistory(
   { link }: Linked,
   repository: Repository,
@@ -119,7 +121,7 @@ async function requireOwnHistory(
   )
 }
 
-/** @returns why the forge does not take it */
+/** Pushes main to the forge. @returns why the forge rejects it */
 async function pushMain(linked: Linked, seen: Seen, theirs: Oid | undefined): Promise<string | undefined> {
   const { kb, link, ctx } = linked
   const ours = await kb.repository.readRef(mainRef)
@@ -136,7 +138,7 @@ async function pushMain(linked: Linked, seen: Seen, theirs: Oid | undefined): Pr
   return undefined
 }
 
-/** Places of main's first-parent line, to which it can be pushed one after the other. */
+/** Returns commits of main's first-parent line to push one after the other. */
 async function stepsOnMain({ kb }: Linked, to: Oid): Promise<Oid[]> {
   const steps = [to]
   let count = 0
@@ -147,7 +149,10 @@ async function stepsOnMain({ kb }: Linked, to: Oid): Promise<Oid[]> {
   return [...new Set(steps)]
 }
 
-/** Lets the branches of what was approved here end in the approvals: once main has those, the forge sees the pull requests as merged. */
+/**
+ * Moves the branches of candidates that were approved here to their approvals. Once main contains those, the forge shows the pull requests
+ * as merged.
+ */
 async function showApprovals(linked: Linked, seen: Seen): Promise<void> {
   const { kb } = linked
   const moves = seen.rows.flatMap((row) => {
@@ -171,8 +176,8 @@ async function showApprovals(linked: Linked, seen: Seen): Promise<void> {
 }
 
 /**
- * Moves branches of the forge, with all that they need.
- * @returns why those that did not move did not; main's must @throws {RemoteError}
+ * Moves branches of the forge, with all objects they need. @returns the branches that did not move, with reasons; a main that does not move
+ * is an error @throws {RemoteError}
  */
 export async function pushBranches(
   { kb, forge, link, signal }: Linked,

@@ -8,8 +8,8 @@ import { neededApprovals, neededText } from './needed-approvals.ts'
 import { havesOf, type Step, takeCommits } from './take-pack.ts'
 
 /**
- * Sets aside what was merged or pushed there and still needs approval: it waits as candidates, main continues without it, and the
- * request is told. Returns false, and changes nothing in main, if something of it cannot be a candidate.
+ * Sets aside commits that were merged or pushed on the forge and still need approval: they wait as candidates, main continues without them,
+ * and the request gets a report. Returns false, and changes nothing in main, if one of them cannot be a candidate.
  */
 export async function leaveOutUnapproved(
   linked: Linked,
@@ -32,7 +32,7 @@ export async function leaveOutUnapproved(
     const proposed = isOwn ? [] : pendingBelow(kb.projection.read, 'git', prefix).map(({ id }) => id)
     const candidates = [...new Set([...(row?.candidates.filter(isPending) ?? []), ...proposed])]
     await tellRequest(linked, { number: request.number, to, candidates, lines })
-    // The candidates that wait get pull requests of their own.
+    // The pending candidates get pull requests of their own.
     if (row !== undefined) {
       await agree(linked, row, { state: 'merged', candidates: row.candidates.filter((id) => !isPending(id)) })
     }

@@ -13,73 +13,72 @@ export type Linked = {
   kb: KnowledgeBase
   link: ForgeLink
   forge: Forge
-  /** When each pull request that has been heard out was last changed. */
+  /** Time of the last change of each pull request whose remarks have all been imported. */
   heard: Map<number, string>
   /** Pull requests that the forge did not find in the last comparison. */
   missing: Set<number>
   /** Login of the account that the credential belongs to. */
   me: string
-  /** Anybody may read the repository. */
+  /** True if anybody may read the repository. */
   isPublic: boolean
   signal: AbortSignal
   onError: (error: unknown) => void
 }
 
-/** What is needed to take commits of a repository, which may not be linked yet. */
+/** Parts of a link that are needed to take commits of a repository, which may not be linked yet. */
 export type LinkedTaking = Pick<Linked, 'ctx' | 'kb' | 'forge' | 'signal'> & {
   link: Pick<ForgeLink, 'tenantId' | 'url' | 'branch' | 'main'>
 }
 
-/** What the forge has, as it was when it was looked at. */
+/** State of the forge when a comparison began. */
 export type Seen = {
-  /** Those that are open, and those that are not any more since they were last agreed on. */
+  /** Pull requests that are open, or were closed since they were last agreed on. */
   pulls: Map<number, PullRequest>
-  /** What was agreed on last. Change a row with {@link agree} only. */
+  /** State that was last agreed on. Change a row with {@link agree} only. */
   rows: ForgePull[]
   branches: Map<string, Oid>
-  /** Those whose branches were just given what main has: the forge may see by itself that they are merged. */
+  /** Pull requests whose branches were just moved into main: the forge may detect the merge by itself. */
   merging: Set<ForgePull>
-  /** Those that the forge did not find for the first time: nothing is concluded from that. */
+  /** Pull requests that the forge did not find for the first time, which proves nothing. */
   unsure: Set<number>
-  /** Requests whose branch has another name now: it is told, and nothing is pushed for them. */
+  /** Requests whose branch was renamed: this is reported, and nothing is pushed for them. */
   renamed: Set<ForgePull>
-  /** What the forge refused to do with single pull requests, and why. */
+  /** Changes of single pull requests that the forge refused, and why. */
   problems: string[]
 }
 
-/** Before the names of the branches that are made here. */
+/** Prefix of the branches that the bridge creates. */
 export const branchPrefix = 'ganglion/'
-/** Of each pull request that is made here. On one from a fork, it lets that in. */
+/** Label of each pull request that the bridge opens. People give it to a pull request from a fork to have it imported. */
 export const ownLabel = 'ganglion'
 
-/** On a pull request that is merged without some of its pages: they are dismissed. */
+/** Label for a pull request that is merged without some of its pages: these are dismissed. */
 export const dismissRestLabel = 'ganglion: dismiss the rest'
 
-/** The link itself, as the one who acts where the forge does not say who did. */
+/** Returns the link itself as the caller, for actions whose author the forge does not tell. */
 export function callerOfLink({ link, forge }: Pick<LinkedTaking, 'link' | 'forge'>): Caller {
   const { host, pathname } = new URL(link.url)
   return linkedCaller(link, `${forge.kind}:${pathname.slice(1)}`, `${pathname.slice(1)} on ${host}`)
 }
 
-/** Somebody on the forge, as a caller: whom it lets merge is a curator. */
+/** Returns an account of the forge as a caller. Whoever the forge lets merge is a curator. */
 export function callerOfAccount({ link, forge }: Pick<Linked, 'link' | 'forge'>, login: string): Caller {
   return linkedCaller(link, `${forge.kind}:${login}`, login)
 }
 
-/** A curator who acts through a link. */
+/** Returns a curator who acts through a link. */
 export function linkedCaller({ tenantId }: Pick<ForgeLink, 'tenantId'>, id: string, name: string): Caller {
   return { id: id.replace(/[^\w:./@[\]-]/g, '-'), name, tenantId, role: 'curator', connectors: [] }
 }
 
-/** Whether a commit is here, and in the history of another. */
+/** True if a commit is stored here, and is an ancestor of another. */
 export async function isWithin({ kb }: Pick<Linked, 'kb'>, commit: Oid, head: Oid): Promise<boolean> {
   return (await kb.repository.find(commit)) !== undefined && (await isAncestor(kb.repository, commit, head))
 }
 
 /**
- * Stores what was agreed on about a pull request, and updates the row. A server that stops ends the comparison here: each step can be
- * repeated, and what was done is stored.
- * @throws the reason of the signal
+ * Stores the agreed state of a pull request, and updates the row. A server that stops ends the comparison here: each step is idempotent,
+ * and completed steps are stored. @throws the reason of the signal
  */
 export async function agree({ ctx, link, signal }: Linked, row: ForgePull, changes: Partial<ForgePull>): Promise<void> {
   Object.assign(row, changes)
@@ -88,8 +87,8 @@ export async function agree({ ctx, link, signal }: Linked, row: ForgePull, chang
 }
 
 /**
- * Does something with one pull request. If the forge refuses that, the others do not wait for it: the reason is reported, and the next
- * comparison tries again. Any other failure ends the comparison.
+ * Changes one pull request. If the forge refuses that, the reason is reported, other pull requests continue, and the next comparison tries
+ * again. Any other failure ends the comparison.
  */
 export async function attempt({ problems }: Pick<Seen, 'problems'>, work: () => Promise<void>): Promise<void> {
   try {
@@ -114,7 +113,7 @@ export function newRow(branch: string, number: number | null): ForgePull {
   return { branch, number, candidates: [], state: 'open', ...unknown, comments: 0 }
 }
 
-/** Nobody on a forge can follow a relative address. */
+/** Returns an absolute URL, or undefined: people on a forge cannot follow a relative one. */
 export function publicUrl(url: string): string | undefined {
   return URL.canParse(url) ? url : undefined
 }

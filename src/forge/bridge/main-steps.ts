@@ -12,8 +12,8 @@ import { callerOfAccount, callerOfLink, isWithin, type Linked, linkedCaller, typ
 import type { Step } from './take-pack.ts'
 
 /**
- * Steps in which the forge's main is taken. `unread`: heads of merged requests that the repository lacks; until they are read, their merges
- * count as pushes.
+ * Steps in which the forge's main is taken. `unread`: heads of merged requests that the repository lacks; until they are fetched, their
+ * merges count as pushes.
  */
 export type MainSteps = { steps: Step[]; unread: Oid[] }
 
@@ -21,8 +21,8 @@ type Range = { theirs: Oid; ours: Oid }
 type MainCommit = { oid: Oid; data: Buffer }
 
 /**
- * Plans in which steps the commits that main there has and ours lacks are taken, and from whom: what a merge of a request into main
- * brought comes from the account that merged it, and all else from the link.
+ * Plans the steps in which commits of the forge's main are taken, and in whose name: commits that a merge of a request brought are taken
+ * from the account that merged it, and all others from the link.
  */
 export async function planSteps(
   linked: Linked,
@@ -44,7 +44,7 @@ export async function planSteps(
     const { oid, data } = line[at] ?? { oid: theirs, data: Buffer.alloc(0) }
     const merged = merges.get(oid)
     const believed = restoredApprover(linked, data)
-    // The forge may have seen the server's own approval as a merge; what a person merged is that person's, whatever it says.
+    // The forge may show the server's own approval as a merge. A merge by a person belongs to that person, whatever its trailers say.
     const isOwn = believed !== undefined && merged?.mergedBy?.id === (await linked.forge.who()).id
     const restored = merged?.mergedBy === undefined || isOwn ? believed : undefined
     const merge = restored === undefined ? merged : undefined
@@ -63,7 +63,7 @@ export async function planSteps(
       } else {
         const isRead = (await repository.find(merge.head)) !== undefined
         if (!isRead) unread.push(merge.head)
-        // A line that ends in this merge, and begins behind the one before.
+        // Commits after the previous merge, up to this one.
         const behind = line.slice(0, at).findLastIndex((commit) => merges.has(commit.oid)) + 1
         const own = line.slice(behind, at + 1).map((commit) => commit.oid)
         const count = isRead ? await countBrought(repository, own, merge.head) : 0
@@ -81,8 +81,8 @@ export async function planSteps(
 }
 
 /**
- * Plans the steps before a request that was merged without a new commit: the forge's list of its commits tells which are the
- * request's, and all others come first. Undefined if the merge is none of its commits.
+ * Plans the steps before a request that was merged without a new commit. The forge's list of its commits tells which are the request's, and
+ * all others come first. Undefined if the merge is none of its commits.
  */
 async function stepsBefore(
   linked: Linked,
@@ -106,7 +106,7 @@ async function stepsBefore(
   return before
 }
 
-/** The pull requests whose merges into main are among some commits, by these. */
+/** Returns the pull requests that were merged into main by one of some commits, by that commit. */
 async function mergesOn(
   { forge, link }: Linked,
   { pulls }: Seen,

@@ -8,15 +8,15 @@ import { isReference } from './secret-reference.ts'
 
 export type LinkRequest = {
   kb: string
-  /** Of the repository's page. */
+  /** URL of the repository's web page. */
   url: string
-  /** Undefined: by the name of the host. */
+  /** Undefined: derived from the host name. */
   kind?: ForgeKind | undefined
   apiUrl?: string | undefined
   credential: CredentialReference
   webhookSecret?: string | undefined
   maxOpen?: number | undefined
-  /** What main is called there; undefined: main. */
+  /** Name of the main branch on the forge; undefined: `main`. */
   branch?: string | undefined
 }
 
@@ -25,15 +25,15 @@ export type LinkSummary = {
   kb: string
   kind: string
   url: string
-  /** Pull requests that are open for candidates. */
+  /** Number of open pull requests for candidates. */
   open: number
   maxOpen: number
-  /** Where the forge sends its webhooks; null: the server looks once a minute. */
+  /** URL for the forge's webhooks; null: the server polls once a minute. */
   eventsUrl: string | null
   syncedAt: string | null
   failingSince: string | null
   note: string | null
-  /** Null: there is nothing to warn of. */
+  /** Null if there is nothing to warn about. */
   warning: string | null
 }
 
@@ -44,11 +44,10 @@ export const publicWarning =
 const defaultMaxOpen = 50
 
 /**
- * Links a knowledge base to a repository on a forge, once all that the bridge needs there has been tried: nothing is written there.
- * The first comparison follows.
- * @returns who writes there, by the forge's own name, and whether others can read it
- * @throws {GanglionError} `not_found` for the knowledge base
- * @throws {ValidationError} @throws {ForgeError} @throws {RemoteError} @throws {SecretMissing}
+ * Links a knowledge base to a repository on a forge, after it has tried everything that the bridge needs there without writing. The first
+ * comparison follows. @returns the account that writes there, by the forge's own name, and whether others can read the repository @throws
+ * {GanglionError} `not_found` for the knowledge base @throws {ValidationError} @throws {ForgeError} @throws {RemoteError} @throws
+ * {SecretMissing}
  */
 export async function linkForge(
   ctx: Context,
@@ -114,7 +113,7 @@ export async function listForgeLinks(ctx: Context, tenantId?: string): Promise<L
   )
 }
 
-/** A knowledge base that could not be compared with its repository since a time: what is said on its pull requests is not here yet. */
+/** Knowledge base whose comparisons with its repository have failed since a time: recent remarks on its pull requests may be missing. */
 export type FailingLink = { kb: string; url: string; failingSince: string }
 
 export async function listFailingLinks(
@@ -131,14 +130,14 @@ export async function listFailingLinks(
   })
 }
 
-/** Follows main to the name that it was given there. The next comparison shows whether it is ours. @throws {GanglionError} `not_found` */
+/** Follows a renamed main branch of the forge. The next comparison checks that it has our history. @throws {GanglionError} `not_found` */
 export async function followBranch(ctx: Context, by: Acting, kb: string, branch: string): Promise<void> {
   const link = await linkOf(ctx, by, kb)
   await ctx.forgeLinks.note(link.id, { branch })
   await recordAct(ctx, by, { action: 'forge.followed', subject: `${kb} ${link.url} ${branch}` })
 }
 
-/** Forgets a link; both sides stay as they are. @throws {GanglionError} `not_found` */
+/** Removes a link; both sides stay as they are. @throws {GanglionError} `not_found` */
 export async function unlinkForge(ctx: Context, by: Acting, kb: string): Promise<ForgeLink> {
   const link = await linkOf(ctx, by, kb)
   await ctx.forgeLinks.remove(link.id)
@@ -153,7 +152,7 @@ export async function linkOf(ctx: Context, { tenantId }: Pick<Acting, 'tenantId'
   return link
 }
 
-/** Servers whose forge is known by their names. */
+/** Kinds of forges by well-known host. */
 const knownHosts = new Map<string, ForgeKind>([
   ['github.com', 'github'],
   ['gitlab.com', 'gitlab'],

@@ -10,14 +10,14 @@ import { awaitingText, isOpenToCurators, mayBeAmong } from '../../rules/deciding
 import { literal } from '../../rules/text/literal.ts'
 import { isForgeError, type Linked } from './linked.ts'
 
-/** Returns the approvals that pending candidates need by `owners` and `approvals`, and how a merge on the forge counts for them. */
+/** Approvals that pending candidates need by `owners` and `approvals`, and how a merge on the forge counts for them. */
 export type Needed = {
   awaiting: Awaiting
-  /** Accounts whose merge would be the last approval that is needed. */
+  /** Accounts whose merge would be the last missing approval. */
   mergers: readonly string[]
 }
 
-/** Returns what candidates need beside a merge by anybody who may merge; undefined if nothing. */
+/** Returns the approvals that candidates need besides a merge by anybody who may merge; undefined if none. */
 export async function neededApprovals(
   { ctx, kb, forge, link }: Linked,
   candidateIds: readonly string[],
@@ -51,7 +51,7 @@ function needed(kind: string, all: Awaiting, mayCount: boolean): Needed | undefi
   return { awaiting: all, mergers }
 }
 
-/** Does what {@link neededApprovals} does for changed files that cannot be candidates: only their owners matter. */
+/** Returns the approvals that changed files need which cannot be candidates: only their owners matter. */
 export async function neededForFiles({ kb, forge }: Linked, paths: readonly string[]): Promise<Needed | undefined> {
   const { deciding } = await kb.settings()
   if (deciding === null || isOpenToCurators(deciding)) return undefined
@@ -66,7 +66,7 @@ function accountsAmong(people: readonly string[], kind: string): string[] {
   return people.flatMap((name) => (name.startsWith(`${kind}:`) ? [name.slice(kind.length + 1)] : []))
 }
 
-/** Says whose approval is missing, and what a merge there does, in Markdown. */
+/** Describes the missing approvals, and the effect of a merge, in Markdown. */
 export function neededText({ awaiting, mergers }: Needed): string {
   const who = mergers.map((login) => literal(login)).join(' or ')
   const effect =
@@ -74,19 +74,19 @@ export function neededText({ awaiting, mergers }: Needed): string {
   return `${literal(awaitingText(awaiting))} ${effect}`
 }
 
-/** Value of a row's `reported`: a report is due again if the commit changes, or what its candidates need. */
+/** Returns the value of a row's `reported`. A report is due again if the commit changes, or the approvals that its candidates need. */
 export function reportKey(head: string, needed: Needed | undefined): string {
   return needed === undefined
     ? head
     : `${head} ${createHash('sha256').update(JSON.stringify(needed)).digest('base64url')}`
 }
 
-/** Value of `reported` for commits that were refused: they are not judged again. */
+/** Returns the value of `reported` for rejected commits, which are not judged again. */
 export function refusedKey(head: string): string {
   return `${head} refused`
 }
 
-/** Asks the accounts for a review that `owners` names. An account that cannot be asked, such as the author, is left out. */
+/** Requests reviews from the accounts that `owners` names. An account that cannot be asked, such as the author, is left out. */
 export async function requestOwners({ forge }: Linked, number: number, needed: Needed | undefined): Promise<void> {
   const logins = new Set(needed?.awaiting.owners.flatMap((people) => accountsAmong(people, forge.kind)))
   for (const login of logins) {

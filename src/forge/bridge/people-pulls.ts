@@ -35,11 +35,11 @@ import { reportRepaired, reportTaken } from './report-taken.ts'
 import { forgeChange } from './show-candidates.ts'
 import { havesOf, type Taken, takeCommits } from './take-pack.ts'
 
-/** Makes candidates of the pull requests that people open. Both mains must have been compared: these stand on the one there. */
+/** Imports pull requests of people as candidates. Both mains must have been compared, since the requests are based on the forge's. */
 export async function importProposals(linked: Linked, seen: Seen): Promise<void> {
   const branches = new Set(seen.rows.map(({ branch }) => branch))
   const isOurs = isMadeByLink(linked, seen)
-  // After a restore, those that we opened for candidates which the backup did not have are proposals like others.
+  // After a restore, requests that we opened for candidates missing in the backup are imported like those of people.
   const isLost = (pull: PullRequest) => linked.kb.projection.seqFloor() > 0 && !branches.has(pull.branch)
   const isProposal = (pull: PullRequest) =>
     pull.base === linked.link.branch && (isOurs(pull) ? isLost(pull) : isTrusted(pull))
@@ -49,12 +49,12 @@ export async function importProposals(linked: Linked, seen: Seen): Promise<void>
   }
 }
 
-/** Revises candidates by the commits that people add to the branches of our pull requests, also of those that were merged since. */
+/** Revises candidates with the commits that people add to the branches of our pull requests, also of those merged since. */
 export async function importEdits(linked: Linked, seen: Seen): Promise<void> {
   const isRestored = linked.kb.projection.seqFloor() > 0
   for (const row of seen.rows) {
     const head = seen.branches.get(row.branch)
-    // A branch may end in an approval that a restore has lost: main has it, too.
+    // A branch may end in an approval that a restore has lost but main contains.
     const isTaken = isRestored && seen.pulls.get(row.number ?? 0)?.state === 'merged'
     if (row.state === 'open' && head !== undefined && head !== row.head && !isTaken) {
       await attempt(seen, () => hearEdit(linked, seen, row, head))
@@ -62,7 +62,7 @@ export async function importEdits(linked: Linked, seen: Seen): Promise<void> {
   }
 }
 
-/** Tells requests that the link has opened from those of people, whose branches may be named `ganglion/…`, too. */
+/** Distinguishes requests that the link has opened from those of people, whose branches may be named `ganglion/…`, too. */
 function isMadeByLink({ me }: Linked, { rows }: Seen): (pull: PullRequest) => boolean {
   const ours = new Set(rows.flatMap(({ branch, number }) => (branch.startsWith(branchPrefix) ? [number] : [])))
   return ({ number, author, branch, body }) =>
@@ -70,8 +70,8 @@ function isMadeByLink({ me }: Linked, { rows }: Seen): (pull: PullRequest) => bo
 }
 
 /**
- * Accounts that may push to the repository may propose, as curators may with git. A proposal from a fork is ignored until somebody
- * with rights to the repository labels it.
+ * True if a request may be imported. Accounts that may push to the repository may propose, as curators may with git. A request from a fork
+ * is ignored until somebody with rights to the repository labels it.
  */
 function isTrusted({ isOwnBranch, labels, isDraft }: PullRequest): boolean {
   return !isDraft && (isOwnBranch || labels.includes(ownLabel))
@@ -90,8 +90,8 @@ async function hearPull(linked: Linked, seen: Seen, { number, head, author, bran
 }
 
 /**
- * Lets what was pushed to main there wait, where main takes no pushes. Once main there is taken, what still waits gets pull requests.
- * @returns what a person has to see to
+ * Turns commits pushed to the forge's main into candidates if main takes no pushes. Once the forge's main has been taken, pending ones get
+ * pull requests. @returns a problem that a person must resolve
  */
 export async function importMain(linked: Linked, seen: Seen, problem: string | undefined): Promise<string | undefined> {
   const { kb, forge, ctx, link } = linked
@@ -114,7 +114,7 @@ export async function importMain(linked: Linked, seen: Seen, problem: string | u
 
 type Heard = { ref: string; head: Oid; caller: Caller; topic: string; number: number | null }
 
-/** Makes candidates of commits. @returns what became of them, unless that was done and told before */
+/** Imports commits as candidates. @returns the outcome, unless it was already imported and reported */
 async function hearCommits(
   linked: Linked,
   seen: Seen,
@@ -139,7 +139,7 @@ async function hearCommits(
   const candidates = [...new Set([...(known?.candidates ?? []), ...pending])]
   const row = known ?? newRow(ref, number)
   if (known === undefined) seen.rows.push(row)
-  // First of all: otherwise these candidates would get pull requests of their own.
+  // Must come first: otherwise these candidates would get pull requests of their own.
   await agree(linked, row, { candidates, head, number })
   const needed = taken.isTaken
     ? await neededApprovals(linked, candidates)
@@ -149,7 +149,7 @@ async function hearCommits(
   return { row, taken, needed }
 }
 
-/** Returns the files that a request changes; none if it changes too many to be taken. */
+/** Returns the files that a request changes; none if it changes too many to be imported. */
 async function changedPaths({ kb }: Linked, repository: Repository, head: Oid): Promise<string[]> {
   const main = await kb.repository.readRef(mainRef)
   try {
@@ -161,7 +161,10 @@ async function changedPaths({ kb }: Linked, repository: Repository, head: Oid): 
   }
 }
 
-/** A reviewer's commits are part of what is approved: they revise the candidate, and its branch stays as the reviewer left it. */
+/**
+ * Imports a reviewer's commits, which are part of what is approved: they revise the candidate, and the branch stays as the reviewer left
+ * it.
+ */
 async function hearEdit(linked: Linked, seen: Seen, row: ForgePull, head: string): Promise<void> {
   const { kb, ctx, forge } = linked
   const waiting = row.candidates.filter((id) => findCandidate(kb.projection.read, id)?.status === 'pending')

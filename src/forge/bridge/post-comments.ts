@@ -6,7 +6,9 @@ import type { ForgePull } from '../../state/forge/forge-pulls.ts'
 import { agree, attempt, type Linked, type Seen } from './linked.ts'
 import { commentMarker } from './marker.ts'
 
-/** Posts comments that curators wrote here, but in no repository that others can read: comments are in the queue, not in the repository. */
+/**
+ * Posts comments that curators wrote here. Skips repositories that others can read, since comments are in the queue, not in the repository.
+ */
 export async function postComments(linked: Linked, seen: Seen): Promise<void> {
   if (linked.isPublic) return
   const { pulls, rows } = seen
@@ -28,7 +30,7 @@ async function postOne(linked: Linked, row: ForgePull, number: number): Promise<
     }
   }
   if (said.length <= row.comments) return
-  // A crash may have come between writing one and noting it.
+  // A crash may have come between posting a comment and recording it.
   const there = (await forge.remarksOf(number)).map(({ text }) => text)
   for (const { id, comment } of said) {
     const marker = commentMarker(id, comment.at)

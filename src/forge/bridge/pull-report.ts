@@ -13,7 +13,7 @@ import type { Report } from '../forge-adapter.ts'
 import { type Linked, publicUrl } from './linked.ts'
 import { type Needed, neededText } from './needed-approvals.ts'
 
-/** What the checks say of a candidate's head, the rules being those of a push. */
+/** Returns the result of checking a candidate's head by the rules of a push. */
 export async function reportOf(
   { kb, ctx, forge }: Linked,
   {
@@ -34,7 +34,7 @@ export async function reportOf(
   const errors = findings.filter(({ severity }) => severity === 'error').length
   const warnings = findings.length - errors
   const found = `${errors} errors, ${warnings} warnings`
-  // Somebody may decide meanwhile.
+  // The candidate may be decided on meanwhile.
   const effects = await ctx.tests.effects(kb, [candidate.id])?.catch(unless())
   const broken = effects?.broken.length ?? 0
   const breaks = broken === 0 ? '' : `; it breaks ${broken} of ${effects?.tests} answer tests`
@@ -60,17 +60,17 @@ export async function reportOf(
   }
 }
 
-/** Returns the outcome of a sound request. */
+/** Returns the outcome of a request without findings. */
 export function outcomeOf(needed: Needed | undefined): Report['outcome'] {
   return needed === undefined || needed.mergers.length > 0 ? 'waiting' : 'blocked'
 }
 
-/** Says in a title for whom a sound request waits. */
+/** Returns a title that says whose approval a request without findings needs. */
 function waitingFor(needed: Needed | undefined): string {
   return needed === undefined ? 'Waits for a curator' : awaitingText(needed.awaiting).replace(/\.$/, '')
 }
 
-/** The commit of main on which a head stands, or a branch that was made of one: where its commits left main. */
+/** Returns the commit of main at which a head, or the branch it was made from, left main. */
 async function baseOfHead({ repository }: KnowledgeBase, head: Oid): Promise<Oid> {
   const main = await repository.readRef(mainRef)
   return (main && (await mergeBase(repository, main, head))) ?? head

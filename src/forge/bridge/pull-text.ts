@@ -20,15 +20,15 @@ import { type Needed, neededText } from './needed-approvals.ts'
 export type PullText = { title: string; body: string; labels: string[] }
 
 const maxListed = 20
-/** Characters of the parts that may be long; all together stay below what every forge takes. */
+/** Maximum characters of the parts that may be long; together they stay below the limit of every forge. */
 const maxDiff = 24_000
 const maxPassage = 4_000
 
 /**
- * All that a curator decides by, as a pull request's text. What others wrote stands in code: it can be no markup and no mention.
- * The forge's readers have main whole: Neurons of it may be named, also those that some readers here do not see.
- * @param options.isPublic leaves out what is not in the repository: passages of Sources, and what else waits
- * @param options.whole what several candidates were made of
+ * Returns the text of a pull request, with everything a curator needs to decide. Texts of others are in code, where they can be neither
+ * markup nor a mention. Readers of the forge have all of main, so its Neurons may be named, also those that some readers here may not see.
+ * @param options.isPublic leaves out content that is not in the repository: passages of Sources, and other pending candidates @param
+ * options.whole the push, Source or lint run that several candidates came from
  */
 export async function pullText(
   ctx: Context,
@@ -109,7 +109,7 @@ async function describe(ctx: Context, caller: Caller, id: string, review: Candid
   ]
 }
 
-/** What its approval changes in the results of answer tests. */
+/** Describes the answer tests whose result an approval changes. */
 async function effectsText(ctx: Context, caller: Caller, id: string): Promise<string[]> {
   const { kb } = await findQueued(ctx, caller, id)
   const effects = await ctx.tests.effects(kb, [id])?.catch(unless())
@@ -124,7 +124,7 @@ function cut(text: string, room: number): string {
   return text.length <= room ? text : `${cutText(text, room)}…\n\n*There is no room for more here.*`
 }
 
-/** A server without a public address has no link that could be followed. */
+/** Returns a link to a candidate, or the empty text for a server without a public URL. */
 function linkTo(ctx: Context, id: string): string {
   const url = publicUrl(ctx.urls.candidate(id))
   return url === undefined ? `Decide in Ganglion, candidate ${literal(id)}` : `[Decide in Ganglion](${url})`

@@ -6,9 +6,9 @@ import { isSigned } from '../open-forge.ts'
 import { readSecret } from './secret-reference.ts'
 
 /**
- * Receives a webhook of a forge and notifies the bridge of its link. The content of the webhook is never read, so one that arrives
- * twice, late or never does no harm.
- * @throws {GanglionError} `not_found` where the link is none, or takes no webhooks; `invalid_token` where the signature is not the forge's
+ * Receives a webhook of a forge and notifies the bridge of its link. The content of the webhook is never read, so duplicates, delays and
+ * losses are harmless. @throws {GanglionError} `not_found` if there is no such link, or it takes no webhooks; `invalid_token` if the
+ * signature is not the forge's
  */
 export async function receiveDelivery(
   { forgeLinks, database }: Pick<Context, 'forgeLinks' | 'database'>,

@@ -15,7 +15,7 @@ type Told = Taken &
     mayBeTold: boolean
   }
 
-/** Reports what became of commits that people have written; a refusal also as a comment where the forge shows no summary. */
+/** Reports the outcome of commits that people have written; a rejection also as a comment if the forge shows no summary. */
 export async function reportTaken(linked: Linked, { isTaken, mayMerge = false, ...told }: Told): Promise<void> {
   const { forge, ctx } = linked
   const { lines, candidates, needed, number, head, branch, mayBeTold } = told
@@ -38,13 +38,13 @@ export async function reportTaken(linked: Linked, { isTaken, mayMerge = false, .
   await commentInPlace(linked, number, { text: [`**${title}.**`, note, isTaken ? '' : summary], isNew: !isTaken })
 }
 
-/** Says in the comment about a refusal, if there is one, that the request can be taken now. */
+/** Updates the comment about a rejection, if there is one, to say that the request is accepted now. */
 export async function reportRepaired(linked: Linked, number: number): Promise<void> {
   if (linked.forge.showsSummary) return
   await commentInPlace(linked, number, { text: ['**This can be taken now.**'], isNew: false })
 }
 
-/** Writes the one comment of the link that says how a request stands, or replaces its text. `isNew`: writes one if there is none. */
+/** Writes the link's one status comment on a request, or replaces its text. `isNew`: writes one if there is none. */
 async function commentInPlace(
   { forge, me }: Linked,
   number: number,

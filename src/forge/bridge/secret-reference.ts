@@ -3,12 +3,12 @@ import { isAbsolute } from 'node:path'
 import type { CredentialReference } from '../../state/forge/forge-links.ts'
 import type { ForgeCredential } from '../open-forge.ts'
 
-/** Where a secret is: `env:NAME`, a variable of the server's environment, or `file:/path`, which it may read. */
+/** Location of a secret: `env:NAME`, a variable of the server's environment, or `file:/path`, which it may read. */
 const reference = /^(?:env:[A-Z_][A-Z0-9_]*|file:.+)$/
 
 const maxSecretBytes = 64 * 1024
 
-/** A secret is not where it is said to be. The message names the place, and never what is there. */
+/** Thrown if a secret is not at its location. The message names the location, never its content. */
 class SecretMissing extends Error {
   constructor(where: string, options?: ErrorOptions) {
     super(`There is no secret at ${where}`, options)

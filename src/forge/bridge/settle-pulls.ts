@@ -22,16 +22,16 @@ import {
 } from './linked.ts'
 import { commentMarker, isOwnRemark } from './marker.ts'
 
-/** Accounts of whom it is asked what they may do, for one pull request. */
+/** Maximum number of accounts whose permissions are requested for one pull request. */
 const maxAsked = 10
-/** Characters of a reason, as over the API. */
+/** Maximum characters of a reason, as over the API. */
 const maxReason = 2_000
 
 type Status = 'pending' | 'approved' | 'dismissed'
 
 /**
- * Brings candidates and pull requests to the same state. What was last agreed on tells which side has changed: that side is followed,
- * and where both have, the knowledge base is.
+ * Brings candidates and pull requests to the same state. The last agreed state tells which side has changed: that side wins, and if both
+ * have, the knowledge base wins.
  */
 export async function settlePulls(linked: Linked, seen: Seen): Promise<void> {
   const { pulls, merging, unsure } = seen
@@ -64,7 +64,7 @@ async function findPull(linked: Linked, seen: Seen, row: ForgePull): Promise<voi
   seen.rows.splice(seen.rows.indexOf(row), 1)
 }
 
-/** What the candidates of a pull request have in common: one that waits, and it waits. */
+/** Returns the common status of the candidates of a pull request: pending if one of them is. */
 function statusOf({ kb }: Linked, { candidates }: ForgePull): Status | undefined {
   const statuses = candidates.flatMap((id) => findCandidate(kb.projection.read, id)?.status ?? [])
   if (statuses.length === 0) return undefined
@@ -80,7 +80,7 @@ async function settle(
   if (row.number === null || row.state === 'merged') return
   const isElsewhere = pull !== undefined && pull.base !== linked.link.branch
   if (isElsewhere && (pull.state === 'merged' || !row.branch.startsWith(branchPrefix))) {
-    // Somebody gave it another base: that decides nothing here, and what waits gets another pull request.
+    // A pull request with another base decides nothing here; its pending candidates get another one.
     return pull.state === 'open' ? undefined : agree(linked, row, { state: pull.state, candidates: [] })
   }
   if (pull?.state === 'merged') {
@@ -101,8 +101,8 @@ async function settle(
 }
 
 /**
- * It was merged without some of its pages: they wait for a pull request of their own, or are dismissed where a label says so. If main
- * cannot be taken, nothing changes; `joinMains` reports that.
+ * Handles a pull request that was merged without some of its pages: they get a pull request of their own, or are dismissed if a label says
+ * so. If main cannot be taken, nothing changes; `joinMains` reports that.
  */
 async function leaveOut(linked: Linked, row: ForgePull, { mergeCommit, labels, url }: PullRequest): Promise<void> {
   const { kb, ctx } = linked
@@ -112,13 +112,13 @@ async function leaveOut(linked: Linked, row: ForgePull, { mergeCommit, labels, u
   const isLeft = (id: string) => findCandidate(kb.projection.read, id)?.status === 'pending'
   for (const id of labels.includes(dismissRestLabel) ? row.candidates.filter(isLeft) : []) {
     const reason = `Left out when ${url} was merged.`
-    // Somebody here may be faster: the next comparison sees it.
+    // A curator may decide first; the next comparison sees it.
     await dismissCandidate(ctx, callerOfLink(linked), id, { reason }).catch(unless())
   }
   await agree(linked, row, { state: 'merged', candidates: row.candidates.filter((id) => !isLeft(id)) })
 }
 
-/** Somebody closed it there. */
+/** Dismisses candidates whose pull request was closed on the forge. */
 async function dismissAsThere(linked: Linked, row: ForgePull, pull: PullRequest | undefined): Promise<void> {
   const caller = callerOfLink(linked)
   const said = pull && (await lastWordOn(linked, pull))
@@ -129,7 +129,7 @@ async function dismissAsThere(linked: Linked, row: ForgePull, pull: PullRequest 
   await agree(linked, row, { state: 'closed' })
 }
 
-/** The last remark of somebody who may close the pull request: forges do not tell who has. */
+/** Returns the last remark of somebody who may close the pull request: forges do not tell who closed it. */
 async function lastWordOn({ forge, me }: Linked, { number, author }: PullRequest): Promise<string | undefined> {
   const verdicts = new Map([[author.id, true]])
   for (const remark of (await forge.remarksOf(number)).reverse()) {
@@ -143,7 +143,7 @@ async function lastWordOn({ forge, me }: Linked, { number, author }: PullRequest
   return undefined
 }
 
-/** Somebody reopened it there. */
+/** Reopens candidates whose pull request was reopened on the forge. */
 async function reopenAsThere(linked: Linked, row: ForgePull): Promise<void> {
   const caller = callerOfLink(linked)
   for (const candidateId of row.candidates) {
@@ -152,7 +152,7 @@ async function reopenAsThere(linked: Linked, row: ForgePull): Promise<void> {
   await agree(linked, row, { state: 'open' })
 }
 
-/** It was decided here: the pull request is closed, and says how. */
+/** Closes the pull request of candidates that were decided here, with a comment that says how. */
 async function closeAsHere(linked: Linked, { number, candidates }: ForgePull): Promise<void> {
   const { forge } = linked
   if (number === null) return
@@ -180,7 +180,10 @@ async function verdictOn(linked: Linked, candidateId: string): Promise<{ text: s
   }
 }
 
-/** It was reopened here. One whose branch is gone stays closed, and one may have been deleted: the candidate then gets another. */
+/**
+ * Reopens the pull request of candidates that were reopened here. It stays closed if its branch is gone, and may have been deleted: the
+ * candidate then gets another one.
+ */
 async function reopenAsHere(linked: Linked, row: ForgePull, number: number): Promise<void> {
   try {
     await linked.forge.reopen(number)

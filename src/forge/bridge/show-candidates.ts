@@ -16,18 +16,18 @@ import { type Needed, neededApprovals, reportKey, requestOwners } from './needed
 import { reportOf } from './pull-report.ts'
 import { type PullText, pullText } from './pull-text.ts'
 
-/** What several candidates were made of, and what a pull request with all of them is called. */
+/** Push, Source or lint run that several candidates came from. `name`: title of a pull request with all of them. */
 type Whole = { key: string; name: string }
 
-/** The random end of a candidate's id, which tells apart all that wait at a time. */
+/** Length of the random end of a candidate's id, which identifies it among pending ones. */
 const shortIdLength = 8
-/** Bytes. */
+/** Maximum bytes of a slug in a branch name. */
 const maxSlug = 50
 
-/** A pull request that is open, or to be opened, with those of its candidates that wait. */
+/** Pull request that is open, or will be opened, with its pending candidates. */
 type Shown = { row: ForgePull; waiting: readonly [CandidateRow, ...CandidateRow[]]; needed: Needed | undefined }
 
-/** Gives each waiting candidate, the most urgent first, a branch and a pull request, and brings those that have one up to date. */
+/** Opens a branch and a pull request for each pending candidate, the most urgent first, and updates the existing ones. */
 export async function showCandidates(linked: Linked, seen: Seen): Promise<void> {
   const known = new Set(seen.rows)
   const there = new Set(seen.branches.keys())
@@ -59,7 +59,7 @@ function waitingOf({ kb }: Linked, { candidates }: ForgePull): CandidateRow[] {
   return rows.filter(({ status }) => status === 'pending')
 }
 
-/** Rows for the candidates that get a pull request now. */
+/** Returns rows for the candidates that get a pull request now. */
 async function nextRows({ kb, link }: Linked, { rows }: Seen): Promise<ForgePull[]> {
   const { read: sql } = kb.projection
   const open = rows.filter(({ state, branch }) => state === 'open' && branch.startsWith(branchPrefix)).length
@@ -75,7 +75,7 @@ async function nextRows({ kb, link }: Linked, { rows }: Seen): Promise<ForgePull
   })
 }
 
-/** Returns a branch that no request of ours has had: that of a merged one could not be merged again. */
+/** Returns a branch name that no request of ours has used: a merged branch could not be merged again. */
 function freeBranch(branch: string, taken: ReadonlySet<string>): string {
   let free = branch
   for (let n = 2; taken.has(free); n++) free = `${branch}-${n}`
@@ -87,8 +87,8 @@ function branchOf(candidateId: string, title: string): string {
 }
 
 /**
- * Pushes the heads of candidates. A head is made anew for each move of main; it is pushed only if what it changes is not what the
- * branch changes, so that reviews of it stay.
+ * Pushes the heads of candidates. A head is rebuilt whenever main moves, but pushed only if its change differs from the branch's, so that
+ * reviews stay valid.
  */
 async function showBranches(linked: Linked, seen: Seen, shown: readonly Shown[]): Promise<void> {
   const moves: { row: ForgePull; to: Oid; change: string }[] = []
@@ -107,7 +107,7 @@ async function showBranches(linked: Linked, seen: Seen, shown: readonly Shown[])
     updates.filter(({ from, to }) => from !== to),
   )
   for (const { row, to, change } of moves) {
-    // Somebody has moved it since it was looked at: the next comparison hears what they did.
+    // A rejected branch was moved by somebody meanwhile: the next comparison imports their commits.
     if (!refused.has(`refs/heads/${row.branch}`)) await agree(linked, row, { head: to, change })
   }
 }
@@ -116,7 +116,7 @@ function headOf({ kb, ctx }: Linked, waiting: readonly CandidateRow[]): Promise<
   return candidateHeads(kb, ctx).headOf(waiting.map(({ id }) => id).join('+'))
 }
 
-/** Candidates that conflict with each other go apart: the first keeps the pull request. */
+/** Separates candidates that conflict with each other: the first keeps the pull request. */
 async function splitUp(linked: Linked, row: ForgePull, [first, ...others]: Shown['waiting']): Promise<Oid | undefined> {
   if (others.length === 0) return undefined
   const left = new Set(others.map(({ id }) => id))
@@ -124,7 +124,7 @@ async function splitUp(linked: Linked, row: ForgePull, [first, ...others]: Shown
   return headOf(linked, [first])
 }
 
-/** What a head changes, in all its commits, whatever commit of main they stand on. */
+/** Returns a hash of the change of a head in all its commits, independent of the commit of main below them. */
 export async function forgeChange({ repository }: KnowledgeBase, head: Oid, commits: number): Promise<string> {
   let base: Oid | undefined = head
   for (let n = 0; n < commits && base !== undefined; n++) [base] = parentsOfCommit((await repository.read(base)).data)
@@ -152,7 +152,7 @@ async function openPull(linked: Linked, { pulls }: Seen, shown: Shown, mayBeOpen
     }
   }
   pulls.set(known.number, known)
-  // One that is closed may be of an earlier time, when its candidate was dismissed: it is opened again.
+  // A closed pull request may date from before the candidate's dismissal: it is reopened.
   await agree(linked, row, { number: known.number, state: known.state === 'closed' ? 'closed' : 'open' })
 }
 
@@ -162,7 +162,7 @@ async function showText(linked: Linked, shown: Shown): Promise<void> {
   if (row.number === null || row.state !== 'open' || row.seen === seen) return
   const text = await textOf(linked, shown)
   const { title, body } = text
-  // The labels of one that was only found may be missing: they are given after it is opened.
+  // A pull request that was found rather than opened may lack its labels.
   const changes = row.text === null ? text : { title, body }
   if (digestOf(text) !== row.text) {
     await linked.forge.update(row.number, changes)
@@ -171,7 +171,7 @@ async function showText(linked: Linked, shown: Shown): Promise<void> {
   await agree(linked, row, { seen, text: digestOf(text) })
 }
 
-/** What a text is made of: while it stays, the text is not made again. */
+/** Returns a key of everything a text is made from: while it is unchanged, the text is not rebuilt. */
 function seenKey({ kb, isPublic }: Linked, { row, waiting, needed }: Shown): string {
   const seen = waiting.map((candidate) => seenOf(kb.projection.read, candidate))
   return digestOf([...seen, row.change, isPublic, ...(needed === undefined ? [] : [needed])])
@@ -190,7 +190,7 @@ async function textOf({ ctx, kb, forge, link, isPublic }: Linked, { waiting, nee
 async function showReport(linked: Linked, { row, waiting, needed }: Shown): Promise<void> {
   const { number, head, reported } = row
   if (number === null || head === null || reported === reportKey(head, needed)) return
-  // What a reviewer committed is tidied away in time.
+  // A reviewer's commits may have been garbage-collected.
   const isHere = (await linked.kb.repository.find(head)) !== undefined
   if (isHere)
     await linked.forge.report(
@@ -204,8 +204,8 @@ function digestOf(value: unknown): string {
 }
 
 /**
- * Groups candidates that belong together: those of one Source, of one push, or of one lint run. A bundle holds six at most, all of
- * one zone. Bundles keep the order of their first candidates.
+ * Groups candidates of one Source, one push, or one lint run. A bundle has at most six, all of one zone. Bundles keep the order of their
+ * first candidates.
  */
 async function bundled(kb: KnowledgeBase, candidateIds: readonly string[]): Promise<string[][]> {
   const bundles: string[][] = []
@@ -223,7 +223,7 @@ async function bundled(kb: KnowledgeBase, candidateIds: readonly string[]): Prom
   return bundles
 }
 
-/** What a candidate is a part of; undefined where it stands for itself. */
+/** Returns the push, Source or lint run that a candidate is part of; undefined if it stands alone. */
 async function wholeOf({ projection, repository }: KnowledgeBase, candidateId: string): Promise<Whole | undefined> {
   const row = findCandidate(projection.read, candidateId)
   if (row === undefined) return undefined

@@ -8,19 +8,16 @@ import { retryAfter } from '../rate-limit.ts'
 import { type BridgeOptions, ForgeBridge } from './forge-bridge.ts'
 import { isForgeError } from './linked.ts'
 
-/** So often it is looked for what is due, and for what the command line has changed. */
+/** Milliseconds between checks for links that are due, and for changes by the command line. */
 const intervalMs = 5_000
-/** Between two comparisons of a link, however much happens: forges limit reading, too. */
+/** Minimum milliseconds between two comparisons of a link: forges limit reading, too. */
 const restMs = 1_000
-/** A forge that says nothing is asked so often. */
+/** Milliseconds between polls of a forge that sends no webhooks. */
 const pollMs = 60_000
 const firstRetryMs = 5_000
 const longestRetryMs = 10 * 60_000
 
-/**
- * Keeps linked knowledge bases and their repositories the same, as either changes.
- * @returns how to stop it
- */
+/** Keeps linked knowledge bases and their repositories in sync as either side changes. @returns a function that stops it */
 export function startForges(ctx: Context, options: BridgeOptions): () => Promise<void> {
   const bridge = new ForgeBridge(ctx, options)
   const busy = new Map<string, Promise<void>>()
@@ -47,11 +44,11 @@ export function startForges(ctx: Context, options: BridgeOptions): () => Promise
     for (const link of await ctx.forgeLinks.list()) {
       if (signal.aborted) return
       follow(link.tenantId)
-      // A server that was killed may have left a comparison half done, long before it is due again.
+      // A killed server may have left a comparison unfinished, long before the next one is due.
       if (!known.has(link.id)) woken.add(link.id)
       known.add(link.id)
       const isDue = link.dueAt === null || link.dueAt <= now
-      // A forge that wants to be left alone is, whatever happens.
+      // A forge that asked to wait is left alone, whatever happens.
       const isWanted = isDue || (woken.has(link.id) && link.failingSince === null)
       if (isWanted && !busy.has(link.id)) run(link)
     }
@@ -86,7 +83,7 @@ export function startForges(ctx: Context, options: BridgeOptions): () => Promise
   }
 }
 
-/** Compares both sides of a link once, and notes how that went and when it is due again. */
+/** Compares both sides of a link once, and records the result and when the next comparison is due. */
 export async function syncLink(ctx: Context, bridge: ForgeBridge, link: ForgeLink): Promise<void> {
   const { forgeLinks, now } = ctx
   try {
@@ -95,8 +92,8 @@ export async function syncLink(ctx: Context, bridge: ForgeBridge, link: ForgeLin
     const dueAt = new Date(syncedAt.getTime() + pollMs).toISOString()
     await forgeLinks.note(link.id, { syncedAt: syncedAt.toISOString(), failingSince: null, failures: 0, note, dueAt })
   } catch (error) {
-    if (bridge.isClosed) return // the next start goes on
-    // What is forgotten with the rest is how long the forge wants to be left alone.
+    if (bridge.isClosed) return // The next start continues.
+    // An adapter that is dropped forgets how long its forge asked to wait.
     if (!isForgeError(error, 'rate-limited')) bridge.forget(link.id)
     const failures = link.failures + 1
     const at = now().getTime()
@@ -111,7 +108,7 @@ export async function syncLink(ctx: Context, bridge: ForgeBridge, link: ForgeLin
   }
 }
 
-/** When the forge wants to be asked again. */
+/** Returns when the forge accepts requests again. */
 function untilOf(error: unknown, now: Date): Date | undefined {
   if (error instanceof RemoteError) return retryAfter(error.retryAfter, now)
   return error instanceof ForgeError ? error.until : undefined

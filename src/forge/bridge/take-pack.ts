@@ -13,25 +13,25 @@ import type { Caller } from '../../rules/access/caller.ts'
 import type { PullRequest } from '../forge-adapter.ts'
 import { callerOfLink, type Linked, type LinkedTaking, type Seen } from './linked.ts'
 
-/** What became of commits of a forge. `lines` are what a pusher would read. */
+/** Outcome of taking commits of a forge. `lines`: messages as a git push would print them. */
 export type Taken = {
   isTaken: boolean
   lines: readonly string[]
-  /** True if a proposal was refused that a merge would bring, with files that cannot wait in the queue. */
+  /** True if a proposal was rejected for files that cannot wait in the queue, but a merge would bring them. */
   mayMerge?: boolean
-  /** The step that is refused only until further people approve. Nothing after it was tried. */
+  /** Step that is rejected only until further people approve. Later steps were not tried. */
   awaiting?: Step
 }
 
-/** A part of what was fetched, as one push of one caller. */
+/** Part of the fetched commits, taken as one push of one caller. */
 export type Step = {
   to: Oid
   caller: Caller
-  /** Option of the push: `submit`, or a topic. */
+  /** Push option: `submit`, or a topic. */
   option: string
-  /** The request of which it is the merge. */
+  /** Request that this step merges. */
   request?: PullRequest
-  /** True if what it would change in main is left out. */
+  /** True if its changes are left out of main. */
   isLeftOut?: boolean
 }
 
@@ -39,10 +39,9 @@ const proposeRef = 'refs/for/main'
 const submit = 'submit'
 
 /**
- * Takes commits of the forge as if somebody had pushed them to `refs/for/main`: the same quarantine, limits, checks and record. It
- * needs no git. A step that is refused may be mended by a later one, which then is the link's: it is nobody's alone.
- * @param also further commits that are read; steps must not lead to them
- * @param stepsOf sees the commits before they are taken; the last step leads to all of them
+ * Takes commits of the forge as if they had been pushed to `refs/for/main`: with the same quarantine, limits, checks and record. Needs no
+ * git. A rejected step may be repaired by a later one, which then is the link's, since it belongs to no single person. @param also further
+ * commits to fetch; steps must not lead to them @param stepsOf plans the steps from the fetched commits; the last step leads to all of them
  * @throws {RemoteError} {@link GitError}
  */
 export async function takeCommits(
@@ -73,7 +72,7 @@ export async function takeCommits(
           const receiver = receiverFor(ctx, kb, { caller, reachedAt: link.url, follows })
           taken = await receivePush(receiver, { folder: quarantine.folder, admit }, step)
           await kb.sync()
-          // Nobody approves it by what comes after it.
+          // Later steps must not approve it.
           if (taken.awaiting !== undefined) break
         }
       } finally {
@@ -100,7 +99,7 @@ async function withObjects<Result>(
   }
 }
 
-/** @throws {PackRefused} where the pack lacks something */
+/** @throws {PackRefused} if the pack lacks objects */
 async function requireWhole(linked: LinkedTaking, to: Oid, quarantine: string): Promise<void> {
   const from = await linked.kb.repository.readRef(mainRef)
   if (from === undefined) return
@@ -137,8 +136,8 @@ function told(lines: readonly string[], otherwise: string): readonly string[] {
 }
 
 /**
- * Commits with all their history that need not be fetched: our main, and those that the forge has had as its main. Only what is here
- * counts: the forge's main may not have been taken yet, and a backup may be older than what was agreed on.
+ * Returns commits that need not be fetched, with all their history: our main, and the forge's former mains. Only stored commits count: the
+ * forge's main may not have been taken yet, and a restored backup may be older than the agreed state.
  */
 export async function havesOf({ kb, link }: Linked, { branches }: Seen): Promise<Oid[]> {
   const haves: Oid[] = []

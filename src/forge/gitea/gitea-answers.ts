@@ -2,14 +2,17 @@ import { z } from 'zod'
 import { Time } from '../answer-fields.ts'
 import type { ForgeAccount } from '../forge-adapter.ts'
 
-/** What is read of the answers of Gitea 1.23 and Forgejo 11. Their description requires nothing of an answer: what is needed is required here. */
+/**
+ * Fields that are read from answers of Gitea 1.23 and Forgejo 11. Their API description requires no fields; the needed ones are required
+ * here.
+ */
 export const GiteaUser = z.object({ login: z.string(), full_name: z.string().nullish() })
 
 export const GiteaRepository = z.object({ private: z.boolean() })
 
 const Branch = z.object({
   label: z.string(),
-  /** The branch's name while there is one, and then `refs/pull/7/head`. */
+  /** Name of the branch while it exists, and then `refs/pull/7/head`. */
   ref: z.string(),
   sha: z.string(),
   repo_id: z.number().int(),
@@ -37,11 +40,11 @@ export const GiteaCommit = z.object({ sha: z.string() })
 
 export const GiteaPermission = z.object({ permission: z.string() })
 
-/** On a pull request, or on a line of it. */
+/** Comment on a pull request, or on a line of it. */
 export const Comment = z.object({
   id: z.number().int(),
   html_url: z.string(),
-  /** Empty where the comment is on an issue. */
+  /** Empty for a comment on an issue. */
   pull_request_url: z.string().nullish(),
   body: z.string(),
   user: GiteaUser.nullish(),
@@ -52,7 +55,7 @@ export const GiteaReview = z.object({
   id: z.number().int(),
   html_url: z.string(),
   body: z.string().nullish(),
-  /** `PENDING` while it is a draft of its author's. */
+  /** `PENDING` while it is a draft that only its author sees. */
   state: z.string(),
   user: GiteaUser.nullish(),
   submitted_at: Time,
@@ -61,7 +64,7 @@ export const GiteaReview = z.object({
 
 export const GiteaLabel = z.object({ id: z.number().int(), name: z.string() })
 
-/** Gitea shows the account `Ghost` for one that is gone. */
+/** Returns an account. Gitea shows `Ghost` for a deleted one. */
 export function giteaAccount(user: z.output<typeof GiteaUser> | null | undefined): ForgeAccount {
   const login = user?.login ?? 'Ghost'
   return { id: login, name: user?.full_name || login }

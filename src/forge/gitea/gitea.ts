@@ -20,32 +20,32 @@ import {
 } from './gitea-answers.ts'
 
 const context = 'Ganglion'
-/** Characters of the description of a commit status: what fits on a line there. */
+/** Maximum characters of a commit status's description, which Gitea shows on one line. */
 const maxStatus = 140
-/** What a review begins with that tells of findings, hidden from readers. */
+/** Beginning of a review with findings, hidden from readers. */
 const marker = '<!-- ganglion:report -->'
 
 export type GiteaOptions = ForgeHttpTiming & {
-  /** Of the repository's page: `https://codeberg.org/acme/handbook`. */
+  /** URL of the repository's web page: `https://codeberg.org/acme/handbook`. */
   url: string
-  /** Of the API, where it is not at `/api/v1` of the same server. */
+  /** URL of the API, if it is not at `/api/v1` of the same server. */
   apiUrl?: string | undefined
   credential: { token: string } | { appId: string }
 }
 
-/** Those that Gitea has unless its operator says otherwise. */
+/** Default markers of Gitea, which its operator can change. */
 const draftMark: DraftMark = { prefix: 'WIP: ', known: /^\s*(?:(?:WIP:|\[WIP\])\s*)+/i }
-/** Characters of a title, of which the mark of a draft needs some. */
+/** Maximum length of a title without the draft prefix. */
 const maxTitle = 255 - draftMark.prefix.length
-/** Items in a page: more are not given, unless the operator says so. */
+/** Items in a page, which is Gitea's default limit. */
 const pageSize = 50
-/** Of labels that are made: a grey. */
+/** Colour of new labels: grey. */
 const labelColour = '#6e7781'
 
 export function openGitea(kind: 'gitea' | 'forgejo', options: GiteaOptions): Forge {
   const token = tokenOf(options.credential, kind === 'gitea' ? 'Gitea' : 'Forgejo')
   const url = options.url.replace(/\/+$/, '')
-  // A server may have a path of its own before the repository's.
+  // A server may have a path before the repository's.
   const [, root = '', path = ''] = /^(.*)\/([^/]+\/[^/]+)$/.exec(url) ?? []
   const http = new ForgeHttp({
     ...{ now: options.now, timeoutMs: options.timeoutMs, writePauseMs: options.writePauseMs },
@@ -95,7 +95,7 @@ export function openGitea(kind: 'gitea' | 'forgejo', options: GiteaOptions): For
     limits: { title: maxTitle, body: 65_536, remark: 65_536, findings: 50 },
     showsSummary: false,
     who,
-    // Any name will do with a token.
+    // With a token, any user name is accepted.
     access: async () => ({ url: `${url}.git`, username: 'oauth2', password: token }),
     isPublic: async () => !(await http.get(base, GiteaRepository)).private,
     openPulls,
@@ -104,7 +104,7 @@ export function openGitea(kind: 'gitea' | 'forgejo', options: GiteaOptions): For
       const path = `${base}/pulls/${encodeURIComponent(into)}/${branch.split('/').map(encodeURIComponent).join('/')}`
       const found = await http.get(path, GiteaPull).then(toPull, unlessGone)
       if (found === undefined || found.state === 'open') return found
-      // Of several it gives any: another is open, or was closed not long ago.
+      // The endpoint returns an arbitrary one of several, so open and recently closed requests are searched first.
       const recent = (await http.get(closed, GiteaPull.array())).map(toPull)
       const others = [...(await openPulls()), ...recent]
       const same = others.filter((pull) => pull.isOwnBranch && pull.branch === branch && pull.base === into)
@@ -116,7 +116,7 @@ export function openGitea(kind: 'gitea' | 'forgejo', options: GiteaOptions): For
         await http.send('POST', `${base}/pulls`, { ...sent, labels: await labelIds(labels) }, GiteaPull),
       )
       if (!isDraft || pull.isDraft) return pull
-      // Its operator has set other marks of drafts.
+      // The operator has configured other draft markers.
       await http.send('POST', `${base}/issues/${pull.number}/labels`, { labels: await labelIds(['draft']) }, Ignored)
       return edit(pull.number, { title: markedTitle(title, false, draftMark) })
     },
@@ -161,7 +161,7 @@ export function openGitea(kind: 'gitea' | 'forgejo', options: GiteaOptions): For
       const remarks = (await http.list(`${base}/issues/comments?${query}`, Comment)).flatMap((comment) =>
         comment.pull_request_url ? [remarkOf('comment', numberIn(comment.pull_request_url), comment)] : [],
       )
-      // Reviews are listed for one pull request only.
+      // Reviews can be listed for one pull request only.
       const touched = pulls.filter(({ updatedAt }) => since === undefined || updatedAt >= since)
       for (const { number } of touched) remarks.push(...(await reviewsOf(number)))
       return byTime(remarks)
@@ -174,7 +174,7 @@ export function openGitea(kind: 'gitea' | 'forgejo', options: GiteaOptions): For
   }
 }
 
-/** Whether a delivery comes from somebody who knows a webhook's secret. Compares in constant time. */
+/** True if a delivery is signed with a webhook's secret. Compares in constant time. */
 export function isGiteaDelivery(secret: string, { headers, body }: Delivery): boolean {
   return isHmacOf(secret, body, headers['x-forgejo-signature'] ?? headers['x-gitea-signature'])
 }
@@ -207,13 +207,13 @@ function remarkOf(
   return { id: `${sort}:${id}`, number, author: giteaAccount(user), text, at, url }
 }
 
-/** Whether a review is a report of findings, and so nothing that anybody said. */
+/** True if a review is a report of findings, not a remark. */
 function isReport(body: string | null | undefined): boolean {
   return body?.startsWith(marker) === true
 }
 
 /**
- * Tells what a check found: a commit status, and a review with a comment on the line of each finding, which replaces the one before.
+ * Reports the result of a check: a commit status, and a review with a comment on the line of each finding, which replaces the previous one.
  * @param me the account that writes
  */
 async function report(http: ForgeHttp, base: string, me: string, told: Report): Promise<void> {
@@ -221,7 +221,7 @@ async function report(http: ForgeHttp, base: string, me: string, told: Report): 
   await http.send('POST', `${base}/statuses/${head}`, statusOf(told), Ignored)
   const reviews = `${base}/pulls/${number}/reviews`
   for (const { id, body, user } of await http.list(`${reviews}?limit=50`, GiteaReview)) {
-    // Somebody may have quoted one.
+    // People may quote a report.
     if (isReport(body) && user?.login === me) await http.send('DELETE', `${reviews}/${id}`, undefined, Ignored)
   }
   if (findings.length === 0) return
@@ -231,13 +231,13 @@ async function report(http: ForgeHttp, base: string, me: string, told: Report): 
     await http.send('POST', reviews, { ...review, body: `${marker}\n${literal(told.title)}`, comments }, Ignored)
   } catch (error) {
     if (!(error instanceof ForgeError && error.code === 'conflict')) throw error
-    // It does not take a comment on such a line.
+    // Gitea rejects comments on lines outside of the diff.
     const lines = findings.map(({ path, line, ...finding }) => `- ${literal(`${path}:${line}`)} ${textOf(finding)}`)
     await http.send('POST', reviews, { ...review, body: [marker, ...lines].join('\n') }, Ignored)
   }
 }
 
-/** Waiting is no failure. `pending` keeps people from merging where a rule asks for this status. */
+/** Waiting is no failure. `pending` prevents a merge if a rule requires this status. */
 const stateOf = { passed: 'success', failed: 'failure', waiting: 'success', blocked: 'pending' }
 
 function statusOf({ outcome, title, url }: Report) {
@@ -251,7 +251,7 @@ function textOf({ severity, message }: Pick<ReportedFinding, 'severity' | 'messa
   return `**${severity}:** ${literal(message)}`
 }
 
-/** Text in a code span (CommonMark 6.1), so that nothing in it is markup or a mention. */
+/** Returns a code span (CommonMark 6.1), in which nothing is markup or a mention. */
 function literal(text: string): string {
   const fence = '`'.repeat(1 + Math.max(0, ...(text.match(/`+/g) ?? []).map(({ length }) => length)))
   return `${fence} ${text.replace(/\s+/g, ' ')} ${fence}`

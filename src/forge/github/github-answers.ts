@@ -1,22 +1,22 @@
 import { z } from 'zod'
 import type { ForgeAccount } from '../forge-adapter.ts'
 
-/** What is read of GitHub's answers; see the REST API's description, version 2022-11-28. */
+/** Fields that are read from GitHub's answers; see the description of the REST API, version 2022-11-28. */
 const User = z.object({ login: z.string() })
 
 export const GithubInstallation = z.object({ id: z.number().int() })
 export const InstallationToken = z.object({ token: z.string().min(1), expires_at: z.string() })
-/** The description allows for an App without one. */
+/** App without a slug, which the API description permits. */
 export const AppAnswer = z.object({ slug: z.string().optional(), name: z.string() }).nullable()
 export const UserAnswer = z.object({ login: z.string(), name: z.string().nullish() })
 
-/** `private` is also true of one that an enterprise shows to all its members: its `visibility` is `internal`. */
+/** `private` is also true of a repository with `visibility: internal`, which all members of an enterprise can read. */
 export const GithubRepository = z.object({ private: z.boolean(), visibility: z.string().optional() })
 
 export const GithubPull = z.object({
   number: z.number().int(),
   html_url: z.string(),
-  /** `open` or `closed`; of a list the description says only that it is text. */
+  /** `open` or `closed`. The API description declares plain text for lists. */
   state: z.string(),
   title: z.string(),
   body: z.string().nullish(),
@@ -27,7 +27,7 @@ export const GithubPull = z.object({
   merged_at: z.string().nullable(),
   merged_by: User.nullish(),
   merge_commit_sha: z.string().nullish(),
-  /** Without `repo` where the fork is gone. */
+  /** `repo` is null if the fork is gone. */
   head: z.object({ ref: z.string(), sha: z.string(), repo: z.object({ full_name: z.string() }).nullable() }),
   base: z.object({ ref: z.string(), repo: z.object({ full_name: z.string() }) }),
 })
@@ -49,10 +49,10 @@ export const IssueComment = Said.extend({ issue_url: z.string() })
 
 export const GithubReviewComment = Said.extend({ pull_request_url: z.string() })
 
-/** `submitted_at`: none while it is a draft of its author's. */
+/** `submitted_at` is absent while the review is a draft that only its author sees. */
 export const GithubReview = Said.omit({ created_at: true }).extend({ submitted_at: z.string().optional() })
 
-/** GitHub shows the account `ghost` for one that is gone. */
+/** Returns an account. GitHub shows `ghost` for a deleted one. */
 export function githubAccount(user: z.output<typeof User> | null | undefined): ForgeAccount {
   const login = user?.login ?? 'ghost'
   return { id: login, name: login }

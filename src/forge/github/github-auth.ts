@@ -4,16 +4,16 @@ import { ForgeError } from '../forge-error.ts'
 import { ForgeHttp, type ForgeHttpOptions } from '../forge-http.ts'
 import { AppAnswer, GithubInstallation, InstallationToken, UserAnswer } from './github-answers.ts'
 
-/** A fine-grained token, or a GitHub App with its private key as PEM. */
+/** Fine-grained token, or a GitHub App with its private key as PEM. */
 export type GithubCredential = { token: string } | { appId: string; privateKey: string }
 
 type Context = Pick<ForgeHttpOptions, 'apiUrl' | 'headers' | 'now' | 'timeoutMs'> & { owner: string; repo: string }
 
-/** Seconds: GitHub takes no more than ten minutes, and clocks differ. */
+/** Tolerance for clock differences, in seconds. GitHub accepts at most ten minutes. */
 const clockSkew = 60
 const jwtLifetime = 540
 
-/** The token that requests bear: as it is given, or an App's for one repository, which GitHub makes for an hour. */
+/** Provides the token of requests: a given one, or an App's token for one repository, which is valid for an hour. */
 export class GithubAuth {
   readonly isApp: boolean
   readonly #credential: GithubCredential
@@ -40,7 +40,7 @@ export class GithubAuth {
     return (await this.#token).token
   }
 
-  /** The next request asks for a new one. */
+  /** Drops the token; the next request gets a new one. */
   forget(): void {
     this.#token = undefined
     this.#installation = undefined
@@ -70,7 +70,7 @@ export class GithubAuth {
     return { token: answer.token, expiresAt: Date.parse(answer.expires_at) }
   }
 
-  /** A JSON Web Token (RFC 7519) that the App signs. @throws {ForgeError} `refused` where the key is none. */
+  /** Returns a JSON Web Token (RFC 7519) signed by the App. @throws {ForgeError} `refused` if the key is invalid */
   #jwt(): string {
     if ('token' in this.#credential) throw new ForgeError('refused', 'a token is no GitHub App')
     const { appId, privateKey } = this.#credential
@@ -83,7 +83,7 @@ export class GithubAuth {
     try {
       return `${signed}.${sign('RSA-SHA256', Buffer.from(signed), privateKey).toString('base64url')}`
     } catch {
-      // The cause might quote the key.
+      // The cause is left out, since it might quote the key.
       throw new ForgeError('refused', 'the private key of the GitHub App cannot be read: it must be RSA, as PEM')
     }
   }

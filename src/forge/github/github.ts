@@ -19,17 +19,19 @@ import {
 import { GithubAuth, type GithubCredential } from './github-auth.ts'
 
 export type GithubOptions = ForgeHttpTiming & {
-  /** Of the repository's page: `https://github.com/acme/handbook`. */
+  /** URL of the repository's web page: `https://github.com/acme/handbook`. */
   url: string
-  /** Of the REST API, where it is not where GitHub has it. */
+  /** URL of the REST API, if it is not GitHub's usual one. */
   apiUrl?: string | undefined
   credential: GithubCredential
 }
 
 const checkName = 'Ganglion'
-/** GitHub asks to write once a second at most: docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api */
+/**
+ * Milliseconds between writing requests, as GitHub asks for: docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api
+ */
 const writePauseMs = 1_000
-/** Characters of the description of a commit status. */
+/** Maximum characters of a commit status's description. */
 const maxStatus = 140
 
 export function openGithub(options: GithubOptions): Forge {
@@ -106,7 +108,7 @@ export function openGithub(options: GithubOptions): Forge {
       const openAs = async (draft: boolean) =>
         toPull(await http.send('POST', `${base}/pulls`, { ...sent, draft }, GithubPull))
       const pull = await openAs(isDraft).catch((error: unknown) => {
-        // Private repositories of some plans have none.
+        // Private repositories of some plans have no drafts.
         if (!isDraft || !(error instanceof ForgeError && /draft/i.test(error.message))) throw error
         return openAs(false)
       })
@@ -141,14 +143,14 @@ export function openGithub(options: GithubOptions): Forge {
       if (since !== undefined) query.set('since', since)
       const comments = await http.list(`${base}/issues/comments?${query}`, IssueComment)
       const inline = await http.list(`${base}/pulls/comments?${query}`, GithubReviewComment)
-      // Reviews are listed for one pull request only.
+      // Reviews can be listed for one pull request only.
       const touched = pulls.filter(({ updatedAt }) => since === undefined || updatedAt >= since)
       const reviews: Remark[] = []
       for (const { number } of touched) reviews.push(...(await reviewsOf(number)))
       return byTime([...comments.map(issueRemark), ...inline.map(lineRemark), ...reviews])
     },
     report: async (report) => {
-      // Only an App may make check runs; another credential leaves a status, which has no findings.
+      // Only an App may create check runs; other credentials create a status, which has no findings.
       if (auth.isApp) await http.send('POST', `${base}/check-runs`, checkRunOf(report), Ignored)
       else await http.send('POST', `${base}/statuses/${report.head}`, statusOf(report), Ignored)
     },
@@ -156,7 +158,7 @@ export function openGithub(options: GithubOptions): Forge {
   }
 }
 
-/** Whether a delivery comes from somebody who knows a webhook's secret. Compares in constant time. */
+/** True if a delivery is signed with a webhook's secret. Compares in constant time. */
 export function isGithubDelivery(secret: string, { headers, body }: Delivery): boolean {
   const signature = headers['x-hub-signature-256']
   return isHmacOf(secret, body, typeof signature === 'string' ? signature.replace(/^sha256=/, '') : undefined)
@@ -176,7 +178,7 @@ function toPull(pull: z.output<typeof GithubPull>): PullRequest {
     ...{ author: githubAccount(pull.user), labels: pull.labels.map(({ name }) => name), isDraft: pull.draft === true },
     updatedAt: pull.updated_at,
     ...(state === 'merged' && mergedBy ? { mergedBy: githubAccount(mergedBy) } : {}),
-    // Before a merge it is the commit of a trial.
+    // Before the merge, this field is the commit of a test merge.
     ...(state === 'merged' && mergeCommit ? { mergeCommit } : {}),
   }
 }
@@ -206,7 +208,7 @@ function checkRunOf({ head, outcome, title, summary, findings, url }: Report) {
   }
 }
 
-/** A request that waits for its reviewer is no failure, and `pending` keeps people from merging what would not be taken. */
+/** A request that waits for its reviewer is no failure. `pending` prevents a merge that would not be taken. */
 const stateOf = { passed: 'success', failed: 'failure', waiting: 'success', blocked: 'pending' }
 
 function statusOf({ outcome, title, url }: Report) {

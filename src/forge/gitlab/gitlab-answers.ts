@@ -19,14 +19,14 @@ export const MergeRequest = z.object({
   updated_at: Time,
   source_branch: z.string(),
   target_branch: z.string(),
-  /** None where the fork is gone. */
+  /** Absent if the fork is gone. */
   source_project_id: z.number().int().nullish(),
   target_project_id: z.number().int(),
-  /** None where the branch has no commit of its own. */
+  /** Absent if the branch has no commit of its own. */
   sha: z.string().nullish(),
   merge_commit_sha: z.string().nullish(),
   squash_commit_sha: z.string().nullish(),
-  /** The name since GitLab 14.7; that before is still given. */
+  /** Name since GitLab 14.7, which still sends the older one. */
   merge_user: GitlabUser.nullish(),
   merged_by: GitlabUser.nullish(),
 })
@@ -42,13 +42,13 @@ export const GitlabNote = z.object({
   body: z.string(),
   author: GitlabUser.nullish(),
   created_at: Time,
-  /** GitLab wrote it itself, of a push or a label. */
+  /** True for notes that GitLab wrote itself, about a push or a label. */
   system: z.boolean(),
-  /** Only members of the project may read it. */
+  /** True if only members of the project may read it. */
   internal: z.boolean().nullish(),
 })
 
-/** GitLab shows the account `ghost` for one that is gone. */
+/** Returns an account. GitLab shows `ghost` for a deleted one. */
 export function gitlabAccount(user: z.output<typeof GitlabUser> | null | undefined): ForgeAccount {
   const id = user?.username ?? 'ghost'
   return { id, name: user?.name || id }

@@ -19,25 +19,25 @@ import {
 } from './gitlab-answers.ts'
 
 export type GitlabOptions = ForgeHttpTiming & {
-  /** Of the project's page: `https://gitlab.com/acme/docs/handbook`. */
+  /** URL of the project's web page: `https://gitlab.com/acme/docs/handbook`. */
   url: string
-  /** Of the API, where it is not at `/api/v4` of the same host. */
+  /** URL of the API, if it is not at `/api/v4` of the same host. */
   apiUrl?: string | undefined
   credential: { token: string } | { appId: string }
 }
 
 const statusName = 'Ganglion'
 const draftMark: DraftMark = { prefix: 'Draft: ', known: /^\s*(?:(?:draft:|\[draft\]|\(draft\))\s*)+/i }
-/** Characters of a title, of which the mark of a draft needs some. */
+/** Maximum length of a title without the draft prefix. */
 const maxTitle = 255 - draftMark.prefix.length
-/** The lowest level of access that may push. */
+/** Lowest access level that may push. */
 const developer = 30
-/** Characters of a commit status's description, and of its address. */
+/** Maximum characters of a commit status's description, and of its URL. */
 const maxStatus = 255
-/** What a signing token begins with; the rest is the key in base64. */
+/** Prefix of a signing token; the rest is the key in base64. */
 const signingPrefix = 'whsec_'
 
-/** A project on gitlab.com, or on a GitLab of one's own. */
+/** Opens a project on gitlab.com, or on a self-managed GitLab. */
 export function openGitlab(options: GitlabOptions): Forge {
   const token = tokenOf(options.credential, 'GitLab')
   const url = options.url.replace(/\/+$/, '')
@@ -80,7 +80,7 @@ export function openGitlab(options: GitlabOptions): Forge {
     isPublic: async () => (await http.get(project, GitlabProject)).visibility !== 'private',
     openPulls: async () => {
       const opened = await list({ state: 'opened', order_by: 'created_at', sort: 'asc' })
-      // One without a commit proposes nothing yet.
+      // A merge request without a commit proposes nothing yet.
       return opened.filter(({ head }) => head !== '')
     },
     recentlyMerged: (into, since) => list({ state: 'merged', target_branch: into, updated_after: since }),
@@ -142,7 +142,7 @@ export function openGitlab(options: GitlabOptions): Forge {
   }
 }
 
-/** A GitLab may have a path of its own before the project's, and then its API has it too. */
+/** Returns the path of a project. A GitLab server may have a path before the project's, which its API then has, too. */
 function projectPath(url: string, apiUrl: string): string {
   const root = `${apiUrl.replace(/\/api\/v4$/, '')}/`
   return url.startsWith(root) ? url.slice(root.length) : new URL(url).pathname.slice(1)
@@ -152,7 +152,7 @@ function toPull(merge: z.output<typeof MergeRequest>): PullRequest {
   const { state, sha, merge_commit_sha: merged, squash_commit_sha: squashed } = merge
   const mergedBy = merge.merge_user ?? merge.merged_by
   const isDraft = merge.draft === true
-  // A merge without a commit of its own has moved the target branch to the head.
+  // A fast-forward merge has moved the target branch to the head.
   const mergeCommit = merged ?? squashed ?? sha
   return {
     ...{ number: merge.iid, url: merge.web_url, body: merge.description ?? '' },
@@ -180,22 +180,21 @@ function remarkOf(
   return { id: `note:${id}`, number, author: gitlabAccount(author), text: body, at, url: `${page}#note_${id}` }
 }
 
-/** Waiting is no failure. `pending` keeps people from merging where pipelines must succeed. */
+/** Waiting is no failure. `pending` prevents a merge if pipelines must succeed. */
 const stateOf = { passed: 'success', failed: 'failed', waiting: 'success', blocked: 'pending' }
 
 function statusOf({ outcome, title, url, branch }: Report) {
   return {
     ...{ state: stateOf[outcome], name: statusName, description: title.slice(0, maxStatus) },
-    // Without it GitLab takes any branch that has the commit, and the merge request may not show the status.
+    // Without `ref` GitLab chooses any branch that has the commit, and the merge request may not show the status.
     ref: branch,
     ...(url === undefined || url.length > maxStatus ? {} : { target_url: url }),
   }
 }
 
 /**
- * Whether a delivery comes from somebody who knows a webhook's secret. A signing token signs as the Standard Webhooks specification
- * has it; any other secret comes as it is. An old delivery counts too: all that it does is to have both sides compared.
- * Compares in constant time.
+ * True if a delivery has a webhook's secret. A signing token signs as in the Standard Webhooks specification; any other secret is sent as
+ * it is. Old deliveries are accepted, since they only trigger a comparison. Compares in constant time.
  */
 export function isGitlabDelivery(secret: string, { headers, body }: Delivery): boolean {
   if (!secret.startsWith(signingPrefix)) return isEqual(secret, textOf(headers['x-gitlab-token']))
