@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { DismissedTest, ProposedTest } from '../contract/answer-tests.ts'
-import { unless } from '../contract/errors.ts'
+import { undefinedOn } from '../contract/errors.ts'
 import { SeqId } from '../contract/vocabulary.ts'
 import { type KbView, viewAs } from '../kb/access/kb-view.ts'
 import type { Context } from '../kb/context.ts'
@@ -102,7 +102,7 @@ export async function dismissProposedTest(
   for (const { candidateId } of feedback) {
     const dismissing = dismissCandidate(ctx, caller, candidateId, reason === undefined ? {} : { reason })
     // Somebody else may decide on it meanwhile.
-    if ((await dismissing.catch(unless('not_pending'))) !== undefined) candidates.push(candidateId)
+    if ((await dismissing.catch(undefinedOn('not_pending'))) !== undefined) candidates.push(candidateId)
   }
   await ctx.askedQuestions.remove(kb.identity.id, questionKey(question))
   return { candidates }

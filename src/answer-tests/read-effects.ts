@@ -1,6 +1,6 @@
 import { runningTests, type TestEffects } from '../contract/answer-tests.ts'
 import type { CandidateDetail } from '../contract/candidates.ts'
-import { unless } from '../contract/errors.ts'
+import { undefinedOn } from '../contract/errors.ts'
 import type { Context } from '../kb/context.ts'
 import type { QueueEntry } from '../queue/lists/list-queue.ts'
 import { readForReview } from '../queue/read-candidate.ts'
@@ -33,5 +33,5 @@ export async function readEffects(
     const finding = testEffects(ctx, await ctx.kb(tenantId, kb), [id])
     return finding && withinPatience(patience, finding, () => runningTests)
   }
-  return find().catch(unless('not_pending', 'not_found'))
+  return find().catch(undefinedOn('not_pending', 'not_found'))
 }

@@ -260,8 +260,8 @@ export class GanglionError extends Error {
   }
 }
 
-/** For `catch`: a refusal with one of these codes, or with any, is undefined; what else went wrong is thrown. */
-export function unless(...codes: readonly ErrorCode[]): (error: unknown) => undefined {
+/** Returns a handler for `catch`: it maps a refusal with one of the codes, or with any code if none is given, to undefined, and rethrows other errors. */
+export function undefinedOn(...codes: readonly ErrorCode[]): (error: unknown) => undefined {
   return (error) => {
     if (!(error instanceof GanglionError && (codes.length === 0 || codes.includes(error.code)))) throw error
   }

@@ -1,4 +1,4 @@
-import { GanglionError, unless, ValidationError } from '../contract/errors.ts'
+import { GanglionError, undefinedOn, ValidationError } from '../contract/errors.ts'
 import { foldEmail } from '../contract/people.ts'
 import { maxUndone, type UndoAnswer, type UndoInput } from '../contract/undo.ts'
 import { hashObject } from '../git/objects/object.ts'
@@ -70,7 +70,7 @@ export async function proposeUndo(
     const at = new Date(undoing.at.getTime() + parts.length)
     const recording = kb.write((staging) => recordUndo(kb, staging, { ...undoing, at }, { seen, atOnce }))
     // If a later part fails, the answer is the parts that are recorded.
-    const part = await (parts.length === 0 ? recording : recording.catch(unless()))
+    const part = await (parts.length === 0 ? recording : recording.catch(undefinedOn()))
     if (part === undefined) break
     for (let each = 0; each < part.added; each++) emitAct(ctx, 'submit', { status: 'pending' })
     parts.push(part)

@@ -1,4 +1,4 @@
-import { unless } from '../contract/errors.ts'
+import { undefinedOn } from '../contract/errors.ts'
 import type { Context } from '../kb/context.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import { findNeuron } from '../kb/projection/neuron-queries.ts'
@@ -37,7 +37,7 @@ export async function similarNeurons(
   const { title, tags, target, approval } = row
   const query = [title, ...tellingWords(content)].join(' ')
   const asked = { query, audience: 'curator', limit: maxPassages } as const
-  const found = await retrievePassages(ctx, kb, asked).catch(unless('unavailable'))
+  const found = await retrievePassages(ctx, kb, asked).catch(undefinedOn('unavailable'))
   const seqIds = new Set(found?.passages.map(({ seqId }) => seqId))
   const others = [...seqIds].filter((seqId) => seqId !== target && seqId !== approval?.seqId)
   return found && explained(kb, { title, content, tags }, others.slice(0, 2 * maxShown))

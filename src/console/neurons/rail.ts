@@ -1,6 +1,6 @@
 import type { AppContext } from '../../app/open-context.ts'
 import { neuronPage, tagPage, treePage } from '../../contract/console-paths.ts'
-import { unless } from '../../contract/errors.ts'
+import { undefinedOn } from '../../contract/errors.ts'
 import { countedTags } from '../../pages/read-tags.ts'
 import { readTree, type TreeEntry, type TreePage } from '../../pages/read-tree.ts'
 import type { Caller } from '../../rules/access/caller.ts'
@@ -19,7 +19,7 @@ export async function kbRail(ctx: AppContext, caller: Caller, kb: string, { fold
   for (let depth = 0; depth <= folders.length; depth++) {
     const folder = folders.slice(0, depth).join('/')
     // A version that is read may stand in a folder that is gone.
-    const level = await readTree(ctx, caller, kb, { folder, limit: most.entries }).catch(unless('not_found'))
+    const level = await readTree(ctx, caller, kb, { folder, limit: most.entries }).catch(undefinedOn('not_found'))
     if (level === undefined) break
     levels.push(level)
   }

@@ -3,7 +3,7 @@ import type { AppContext } from '../../app/open-context.ts'
 import { BlamePath, BlameQuery } from '../../contract/blame.ts'
 import { kbPage, neuronPage, proposedPage, stalePage, tagPage, treePage } from '../../contract/console-paths.ts'
 import { Cursor } from '../../contract/envelope.ts'
-import { GanglionError, unless } from '../../contract/errors.ts'
+import { GanglionError, undefinedOn } from '../../contract/errors.ts'
 import { CommitId } from '../../contract/identifiers.ts'
 import { type NeuronPage, NeuronPath } from '../../contract/neurons.ts'
 import { reaches } from '../../contract/vocabulary.ts'
@@ -84,7 +84,7 @@ export function neuronPageRoutes(app: ZodFastify, ctx: AppContext): void {
       const visit = visitOf(request)
       const reading = readPage(ctx, caller, { ...request.params, ...version })
       // Others are told of a removed page what they are told of one that never was.
-      const view = await (reaches(visit.session.role, 'curator') ? reading.catch(unless('not_found')) : reading)
+      const view = await (reaches(visit.session.role, 'curator') ? reading.catch(undefinedOn('not_found')) : reading)
       if (view === undefined) {
         const history = await readHistory(ctx, caller, { ...request.params, limit: listLimit })
         if (!history.isRemoved) throw new GanglionError('not_found')

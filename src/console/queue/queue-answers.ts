@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { listProposedTests } from '../../answer-tests/proposed-tests.ts'
 import { readEffects } from '../../answer-tests/read-effects.ts'
 import type { AppContext } from '../../app/open-context.ts'
-import { GanglionError, unless, ValidationError } from '../../contract/errors.ts'
+import { GanglionError, undefinedOn, ValidationError } from '../../contract/errors.ts'
 import { listFailingLinks } from '../../forge/bridge/manage-links.ts'
 import { callerOf } from '../../http/access/auth.ts'
 import { unlessUnavailable } from '../../kb/failure.ts'
@@ -135,7 +135,7 @@ export function answersOf(ctx: AppContext) {
     const isCurrent = sides.commit === undefined || edit.base === '' || edit.base === sides.commit
     if (status !== 'pending' || intent.does === 'add' || isCurrent) return edit
     const page = { kb: kb.slug, seqId: intent.seqId, base: edit.base }
-    const rebased = await rebasePage(ctx, caller, { ...page, content: edit.content }).catch(unless('not_found'))
+    const rebased = await rebasePage(ctx, caller, { ...page, content: edit.content }).catch(undefinedOn('not_found'))
     return rebased === undefined ? edit : { ...edit, content: rebased.content, base: rebased.latest.commit }
   }
 

@@ -8,7 +8,7 @@ import {
   ChangeRequest,
   Dismissal,
 } from '../../contract/candidates.ts'
-import { unless } from '../../contract/errors.ts'
+import { undefinedOn } from '../../contract/errors.ts'
 import { parseSent } from '../../contract/faults.ts'
 import { callerOf } from '../../http/access/auth.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
@@ -159,7 +159,7 @@ export function queuePageRoutes(app: ZodFastify, ctx: AppContext): void {
   app.post('/queue/:id/reopen', { config, schema: ofOne }, async (request, reply) => {
     const { id } = request.params
     // Somebody else has put it back, or it was approved since: its page says so.
-    await reopenCandidate(ctx, callerOf(request), id).catch(unless('not_dismissed'))
+    await reopenCandidate(ctx, callerOf(request), id).catch(undefinedOn('not_dismissed'))
     return reply.redirect(candidateUrl(id, request.query, { done: id }), 303)
   })
 

@@ -1,4 +1,4 @@
-import { unless } from '../../contract/errors.ts'
+import { undefinedOn } from '../../contract/errors.ts'
 import { decide } from '../../queue/decide-candidate.ts'
 import type { ForgePull } from '../../state/forge/forge-pulls.ts'
 import type { Remark } from '../forge-adapter.ts'
@@ -49,6 +49,6 @@ async function importRemark(
       return { action: 'comment', at: at < now ? new Date(at).toISOString() : now, by, reason, via: url }
     })
     // A full record takes no more remarks; one that a restore has lost takes none.
-    await commenting.catch(unless('record_full', 'not_found'))
+    await commenting.catch(undefinedOn('record_full', 'not_found'))
   }
 }

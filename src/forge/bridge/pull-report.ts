@@ -1,4 +1,4 @@
-import { unless } from '../../contract/errors.ts'
+import { undefinedOn } from '../../contract/errors.ts'
 import { mergeBase } from '../../git/history/ancestry.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
@@ -35,7 +35,7 @@ export async function reportOf(
   const warnings = findings.length - errors
   const found = `${errors} errors, ${warnings} warnings`
   // The candidate may be decided on meanwhile.
-  const effects = await ctx.tests.effects(kb, [candidate.id])?.catch(unless())
+  const effects = await ctx.tests.effects(kb, [candidate.id])?.catch(undefinedOn())
   const broken = effects?.broken.length ?? 0
   const breaks = broken === 0 ? '' : `; it breaks ${broken} of ${effects?.tests} answer tests`
   const isBroken = errors > 0 || (broken > 0 && (await kb.settings()).onBreak !== 'allow')

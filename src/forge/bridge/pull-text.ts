@@ -1,4 +1,4 @@
-import { unless } from '../../contract/errors.ts'
+import { undefinedOn } from '../../contract/errors.ts'
 import type { Context } from '../../kb/context.ts'
 import type { CandidateRow } from '../../kb/projection/candidate-index.ts'
 import { findQueued } from '../../queue/find-queued.ts'
@@ -93,7 +93,7 @@ function withoutPrivate(review: CandidateReview): CandidateReview {
 async function describe(ctx: Context, caller: Caller, id: string, review: CandidateReview): Promise<string[]> {
   const { entry } = review
   const { diff, diffTruncated } = await readCandidate(ctx, caller, id)
-  const similar = await similarNeurons(ctx, caller, id).catch(unless())
+  const similar = await similarNeurons(ctx, caller, id).catch(undefinedOn())
   const alike = review.duplicates.map(({ entry: other, why }) => `${literal(other.title)} (${why.join(', ')})`)
   return [
     proposedBy(entry),
@@ -112,7 +112,7 @@ async function describe(ctx: Context, caller: Caller, id: string, review: Candid
 /** Describes the answer tests whose result an approval changes. */
 async function effectsText(ctx: Context, caller: Caller, id: string): Promise<string[]> {
   const { kb } = await findQueued(ctx, caller, id)
-  const effects = await ctx.tests.effects(kb, [id])?.catch(unless())
+  const effects = await ctx.tests.effects(kb, [id])?.catch(undefinedOn())
   return effects === undefined ? [] : effectLines(effects).map((line) => literal(line.trim()))
 }
 

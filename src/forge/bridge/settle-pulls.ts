@@ -1,4 +1,4 @@
-import { unless } from '../../contract/errors.ts'
+import { undefinedOn } from '../../contract/errors.ts'
 import { isAncestor } from '../../git/history/ancestry.ts'
 import { findCandidate } from '../../kb/projection/candidate-index.ts'
 import { mainRef } from '../../kb/refs/kb-refs.ts'
@@ -113,7 +113,7 @@ async function leaveOut(linked: Linked, row: ForgePull, { mergeCommit, labels, u
   for (const id of labels.includes(dismissRestLabel) ? row.candidates.filter(isLeft) : []) {
     const reason = `Left out when ${url} was merged.`
     // A curator may decide first; the next comparison sees it.
-    await dismissCandidate(ctx, callerOfLink(linked), id, { reason }).catch(unless())
+    await dismissCandidate(ctx, callerOfLink(linked), id, { reason }).catch(undefinedOn())
   }
   await agree(linked, row, { state: 'merged', candidates: row.candidates.filter((id) => !isLeft(id)) })
 }
@@ -124,7 +124,7 @@ async function dismissAsThere(linked: Linked, row: ForgePull, pull: PullRequest 
   const said = pull && (await lastWordOn(linked, pull))
   const reason = (said ?? `Closed on the forge: ${pull?.url ?? linked.link.url}`).slice(0, maxReason).toWellFormed()
   for (const candidateId of row.candidates) {
-    await dismissCandidate(linked.ctx, caller, candidateId, { reason }).catch(unless())
+    await dismissCandidate(linked.ctx, caller, candidateId, { reason }).catch(undefinedOn())
   }
   await agree(linked, row, { state: 'closed' })
 }
@@ -147,7 +147,7 @@ async function lastWordOn({ forge, me }: Linked, { number, author }: PullRequest
 async function reopenAsThere(linked: Linked, row: ForgePull): Promise<void> {
   const caller = callerOfLink(linked)
   for (const candidateId of row.candidates) {
-    await reopenCandidate(linked.ctx, caller, candidateId).catch(unless())
+    await reopenCandidate(linked.ctx, caller, candidateId).catch(undefinedOn())
   }
   await agree(linked, row, { state: 'open' })
 }

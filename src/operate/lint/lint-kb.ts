@@ -1,4 +1,4 @@
-import { unless } from '../../contract/errors.ts'
+import { undefinedOn } from '../../contract/errors.ts'
 import type { Context } from '../../kb/context.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { candidateOfFingerprint, neuronsOfConnector } from '../../kb/projection/candidate-index.ts'
@@ -81,7 +81,7 @@ async function propose(ctx: Context, kb: KnowledgeBase, open: readonly Found[]):
     })
     const service = { actor, fingerprint: result.fingerprint }
     // What has no room now is found again.
-    const receipt = await submitCandidate(ctx, caller, input, { service }).catch(unless('queue_full'))
+    const receipt = await submitCandidate(ctx, caller, input, { service }).catch(undefinedOn('queue_full'))
     if (receipt !== undefined) Object.assign(result, { status: 'proposed', candidateId: receipt.candidateId })
   })
   await Promise.all(submissions)

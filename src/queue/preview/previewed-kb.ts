@@ -1,4 +1,4 @@
-import { GanglionError, unless, ValidationError } from '../../contract/errors.ts'
+import { GanglionError, undefinedOn, ValidationError } from '../../contract/errors.ts'
 import type { Preview } from '../../contract/preview.ts'
 import { trailersOf } from '../../git/history/trailers.ts'
 import { messageOfCommit, parentsOfCommit } from '../../git/objects/object.ts'
@@ -50,7 +50,8 @@ async function layCandidatesOver(
     for (const candidateId of left) {
       // Of one that conflicts, what does not conflict is shown.
       const bundle = { candidateId, among: left }
-      const bundled = (await approveWholeBundle(kb, staging, bundle, actor, at).catch(unless('merge_conflict'))) ?? []
+      const bundled =
+        (await approveWholeBundle(kb, staging, bundle, actor, at).catch(undefinedOn('merge_conflict'))) ?? []
       for (const id of bundled) left.delete(id)
       if (bundled.length > 0) continue
       try {

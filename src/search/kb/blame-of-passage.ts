@@ -1,5 +1,5 @@
 import type { BlamedSentence } from '../../contract/blame.ts'
-import { unless } from '../../contract/errors.ts'
+import { undefinedOn } from '../../contract/errors.ts'
 import type { Context } from '../../kb/context.ts'
 import { readBlame } from '../../pages/blame/read-blame.ts'
 import type { Audience } from '../../rules/access/audience.ts'
@@ -14,6 +14,6 @@ export async function blameOf(
   { seqId, content }: Pick<Passage, 'seqId' | 'content'>,
 ): Promise<BlamedSentence[]> {
   const reader: Caller = audience === 'curator' ? caller : { ...caller, role: 'reader' }
-  const blame = await readBlame(ctx, reader, { kb, seqId, within: content }).catch(unless('not_found'))
+  const blame = await readBlame(ctx, reader, { kb, seqId, within: content }).catch(undefinedOn('not_found'))
   return blame?.sentences.filter(({ text }) => content.includes(text)) ?? []
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { GanglionError, unless } from '../../../src/contract/errors.ts'
+import { GanglionError, undefinedOn } from '../../../src/contract/errors.ts'
 import type { Context } from '../../../src/kb/context.ts'
 import { inUse } from '../../../src/kb/open/kb-use.ts'
 import { findCandidate } from '../../../src/kb/projection/candidate-index.ts'
@@ -100,7 +100,7 @@ async function approveAll(bed: WrittenBed, ids: readonly string[]): Promise<stri
     const bundle = row && bundleEntry(projection.read, row)
     if (bundle?.members.every((member) => left.has(member.id))) {
       const judged = { candidateId: id, seen: bundle.seen }
-      const taken = await approveBundle(bed.ctx, bed.curator, judged).catch(unless('merge_conflict'))
+      const taken = await approveBundle(bed.ctx, bed.curator, judged).catch(undefinedOn('merge_conflict'))
       for (const each of taken ?? []) left.delete(each)
       if (taken !== undefined) continue
     }

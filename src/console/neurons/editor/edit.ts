@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AppContext } from '../../../app/open-context.ts'
 import { neuronPage, proposedPage } from '../../../contract/console-paths.ts'
-import { GanglionError, unless, ValidationError } from '../../../contract/errors.ts'
+import { GanglionError, undefinedOn, ValidationError } from '../../../contract/errors.ts'
 import { callerOf } from '../../../http/access/auth.ts'
 import { renderMarkdown } from '../../../pages/render-page.ts'
 import { checkPage } from '../../../pages/write/check-page.ts'
@@ -147,7 +147,7 @@ async function open(
 
 async function readEdit(ctx: AppContext, request: FastifyRequest, place: EditPlace, form: PageForm): Promise<Edit> {
   const { base: at, candidate: candidateId } = form
-  const version = await open(ctx, request, place, { at, candidateId }).catch(unless('not_found'))
+  const version = await open(ctx, request, place, { at, candidateId }).catch(undefinedOn('not_found'))
   const opened: OpenPage | BlankPage = version ?? (await open(ctx, request, place, { candidateId }))
   const shown = shownIn(opened)
   const fields = typedIn(form, shown)
