@@ -16,7 +16,7 @@ import { fileName } from '../search/kb/search-kb.ts'
 import { analyserFor } from '../search/text/analyser.ts'
 import { languageOf, sourceWords } from '../sources/compile/words.ts'
 import type { ChatSession } from '../state/chat-sessions.ts'
-import { type KeepAnswer, once } from '../state/once.ts'
+import { type KeepAnswer, runIdempotent } from '../state/run-idempotent.ts'
 import type { Answer, Answerer, Turn } from './answerer.ts'
 import { lastTurnsOf, maxHistory, mayContinue, readableTurns } from './conversation.ts'
 import { introductionQuery, searchQuestion } from './extract/question-context.ts'
@@ -48,7 +48,7 @@ export async function* chatOnce(
     // The turn is committed together with the answer of its key.
     committed: async () => undefined,
   }
-  const answer = await once(ctx, caller, request, (sessionId, keep) =>
+  const answer = await runIdempotent(ctx, caller, request, (sessionId, keep) =>
     wholeAnswer(chat(ctx, answerer, caller, question, signal, { sessionId, keep })),
   )
   yield answer.answer

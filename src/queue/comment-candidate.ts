@@ -7,7 +7,7 @@ import { parseCandidate } from '../markdown/file/candidate-file.ts'
 import { actorOf, type Caller } from '../rules/access/caller.ts'
 import type { Candidate } from '../rules/candidates/candidate.ts'
 import { candidateTime } from '../rules/candidates/candidate-id.ts'
-import { once } from '../state/once.ts'
+import { runIdempotent } from '../state/run-idempotent.ts'
 import { decide } from './decide-candidate.ts'
 
 /**
@@ -40,7 +40,7 @@ export async function commentCandidate(
       return row && record && isWritten(record, attempt) ? { candidateId, status: row.status } : undefined
     },
   }
-  return once(ctx, caller, request, (attempt) =>
+  return runIdempotent(ctx, caller, request, (attempt) =>
     decide(ctx, caller, { candidateId, head, verb: 'Comment on' }, (_, by, at, record) =>
       // An attempt on another node may have written it since.
       idempotencyKey !== undefined && isWritten(record, attempt)

@@ -24,7 +24,7 @@ import type { readMetadata } from '../rules/candidates/metadata.ts'
 import { checkConflictMarkers } from '../rules/check/conflict-markers.ts'
 import { judge } from '../rules/policy.ts'
 import { oneLine } from '../rules/text/lines.ts'
-import { once } from '../state/once.ts'
+import { runIdempotent } from '../state/run-idempotent.ts'
 import { proposalViewOf } from './approval.ts'
 import { type CorrectionBase, correctionBase, isConflictShown } from './correction-base.ts'
 import { approveByPolicy, copyOfPage, isTestedFirst, leftToCurator } from './policy-approval.ts'
@@ -91,7 +91,7 @@ export async function submitCandidate(
   }
   const newId = () => candidateIdFor(kb.identity.id, { msecs: ctx.now().getTime() })
   const parse = (answer: unknown) => CandidateReceipt.parse(answer)
-  return once(ctx, caller, { ...keyed, idempotencyKey, newId, parse, committed }, submit)
+  return runIdempotent(ctx, caller, { ...keyed, idempotencyKey, newId, parse, committed }, submit)
 }
 
 type Draft = Pick<

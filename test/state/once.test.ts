@@ -2,7 +2,7 @@ import { expect, inject, onTestFinished, test, vi } from 'vitest'
 import { GanglionError } from '../../src/contract/errors.ts'
 import type { Caller } from '../../src/rules/access/caller.ts'
 import { Idempotency } from '../../src/state/idempotency-store.ts'
-import { type KeyedRequest, once } from '../../src/state/once.ts'
+import { type KeyedRequest, runIdempotent } from '../../src/state/run-idempotent.ts'
 import { Tenants } from '../../src/state/tenants.ts'
 import { fc, runs } from '../support/properties.ts'
 import { at, testDatabase } from './support.ts'
@@ -57,7 +57,7 @@ test('whatever fails on the way, one key makes one thing and has one answer', as
         },
       }
       const stores = { idempotency, now: () => at(`10:0${minute}`), onError: () => {} }
-      const answering = once(stores, caller, request, async (id) => {
+      const answering = runIdempotent(stores, caller, request, async (id) => {
         if (when === 'before') await fail()
         things.add(id)
         if (when === 'after') await fail()
@@ -80,7 +80,7 @@ test('a refusal frees the key for another request, and an error that may have wr
   const caller: Caller = { id: 'key:1', name: 'App', tenantId, role: 'app', connectors: [] }
   const stores = { idempotency: new Idempotency(db), now: () => at('10:00'), onError: () => {} }
   const send = (body: string, error?: Error) =>
-    once(
+    runIdempotent(
       stores,
       caller,
       {

@@ -6,7 +6,7 @@ import type { Context } from '../../kb/context.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import type { FileType } from '../../rules/kb-settings.ts'
 import { receiveFile, TooManyBytes } from '../../state/blobs/receive-file.ts'
-import { once } from '../../state/once.ts'
+import { runIdempotent } from '../../state/run-idempotent.ts'
 import type { ReceivedFile } from '../../system/received-file.ts'
 import { findKb, sourceTypes } from '../find-source.ts'
 import { readFilename, readPath, readSourceMetadata, type SourceDraft } from '../source-draft.ts'
@@ -47,7 +47,7 @@ export async function uploadSource(
         return stored && toSourceAnswer(stored)
       },
     }
-    return once(ctx, caller, request, async (id) =>
+    return runIdempotent(ctx, caller, request, async (id) =>
       toSourceAnswer(await storeSource(ctx, caller, file, draft, { id, kbId, force, replace })),
     )
   })

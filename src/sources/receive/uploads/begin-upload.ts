@@ -10,7 +10,7 @@ import { GanglionError } from '../../../contract/errors.ts'
 import { sourceSight } from '../../../kb/access/source-sight.ts'
 import type { Context } from '../../../kb/context.ts'
 import { actorOf, type Caller } from '../../../rules/access/caller.ts'
-import { once } from '../../../state/once.ts'
+import { runIdempotent } from '../../../state/run-idempotent.ts'
 import { TooManyUploads, type Upload } from '../../../state/sources/upload-store.ts'
 import { findKb, sourceTypes } from '../../find-source.ts'
 import { readFilename, readPath, readSourceMetadata } from '../../source-draft.ts'
@@ -56,7 +56,7 @@ export async function beginUpload(
       return begun && ticketOf(begun)
     },
   }
-  return once(ctx, caller, request, async (id) => {
+  return runIdempotent(ctx, caller, request, async (id) => {
     await ctx.sources.requireRoom(tenantId, fileSize)
     if (contentHash !== null && !force) {
       const isVisible = await sourceSight(ctx, caller, kbId)

@@ -31,7 +31,7 @@ type Stores = { idempotency: Idempotency; now: () => Date; onError: (error: unkn
  * @param work throws if it commits nothing; a part that is committed is found by `committed`
  * @throws {GanglionError} `idempotency_key_reused`; what the work throws, if nothing is committed or that cannot be known
  */
-export async function once<Result>(
+export async function runIdempotent<Result>(
   stores: Stores,
   { tenantId, id: callerId }: Caller,
   keyed: KeyedRequest<Result>,
