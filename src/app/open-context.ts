@@ -126,8 +126,8 @@ export async function openContext(options: ContextOptions): Promise<OpenContext>
     },
   }
   try {
-    if ((await ctx.stamps.find('restore')) !== undefined) throw new RestoreUnfinished()
-    if (options.finishes === undefined && (await ctx.stamps.find('erasure')) !== undefined)
+    if ((await ctx.markers.find('restore')) !== undefined) throw new RestoreUnfinished()
+    if (options.finishes === undefined && (await ctx.markers.find('erasure')) !== undefined)
       throw new ErasureUnfinished()
     noteRowsPlace(rows)
     await ctx.cluster?.dropErasedCopies(directory)

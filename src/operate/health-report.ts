@@ -41,12 +41,12 @@ class HealthReports {
   }
 
   async read({ tenantId }: Pick<Caller, 'tenantId'>): Promise<HealthReport> {
-    const { directory, stamps, tenants } = this.#ctx
+    const { directory, markers, tenants } = this.#ctx
     const isAlone = (await tenants.list()).length === 1
     return {
       version: packageVersion,
       problems: await health(this.#ctx).problems(),
-      backedUpAt: await stamps.find('backup'),
+      backedUpAt: await markers.find('backup'),
       ...(await this.#sizesOf(tenantId)),
       shared: isAlone
         ? { database: await this.#ctx.database.size(), freeDisk: await directory.freeRatio() }

@@ -14,11 +14,11 @@ import { ForgePulls } from './forge/forge-pulls.ts'
 import { Idempotency } from './idempotency-store.ts'
 import { Jobs } from './jobs.ts'
 import { KnowledgeBases } from './kb-store.ts'
+import { Markers } from './markers.ts'
 import { Notices } from './notices.ts'
 import { rateCounter } from './rate-counter.ts'
 import { Sites } from './sites.ts'
 import { Sources } from './sources/sources.ts'
-import { Stamps } from './stamps.ts'
 import { Tenants } from './tenants.ts'
 import { Webhooks } from './webhooks.ts'
 
@@ -55,6 +55,6 @@ export function openStores(places: Places) {
     mailCounter: rateCounter({ db, now }, { name: 'mail', span: 3_600_000 }),
     forgeLinks: new ForgeLinks(db),
     forgePulls: new ForgePulls(db),
-    stamps: new Stamps(db),
+    markers: new Markers(db),
   }
 }

@@ -50,7 +50,7 @@ export async function backup(
   const isNew = await makeEmptyFolder(dir)
   try {
     const manifest = await fill(ctx, dir, { version, only })
-    if (only === undefined) await ctx.stamps.set('backup', manifest.createdAt)
+    if (only === undefined) await ctx.markers.set('backup', manifest.createdAt)
     return { dir, manifest }
   } catch (error) {
     await removeMade(dir, isNew).catch(() => {}) // the error says more

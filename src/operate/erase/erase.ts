@@ -56,10 +56,10 @@ export function prepareErasure(
   request: ErasureRequest,
   onStep: (step: ErasureStep) => void = () => {},
 ): Promise<ErasurePlan> {
-  const { cluster, database, directory, stamps } = ctx
+  const { cluster, database, directory, markers } = ctx
   const { id: kbId, tenantId } = identity
   return database.alone(async () => {
-    if ((await stamps.find('erasure')) !== undefined) throw new ErasureUnfinished()
+    if ((await markers.find('erasure')) !== undefined) throw new ErasureUnfinished()
     const version = await cluster?.repositories.version(kbId)
     const requireAlone = async () => {
       if (!(await database.isServed()) && (await cluster?.repositories.version(kbId)) === version) return
@@ -80,9 +80,9 @@ export function prepareErasure(
     onStep('written')
     const shared = put && { refs: [...put.refs], packs: put.packs }
     const journal: Journal = { kbId, tenantId, ...written, ...(shared && { shared }), plan }
-    await stamps.set('erasure', JSON.stringify(journal))
+    await markers.set('erasure', JSON.stringify(journal))
     await requireAlone().catch(async (error: unknown) => {
-      await stamps.forget('erasure')
+      await markers.forget('erasure')
       throw error
     })
     onStep('decided')
@@ -148,11 +148,11 @@ async function writeHistory(
  * @returns whether there was one
  */
 export function finishErasure(ctx: Context, onStep: (step: ErasureStep) => void = () => {}): Promise<boolean> {
-  const { database, directory, stamps } = ctx
+  const { database, directory, markers } = ctx
   return database.alone(async () => {
-    const stamp = await stamps.find('erasure')
-    if (stamp === undefined) return false
-    const journal: Journal | null = JSON.parse(stamp)
+    const marker = await markers.find('erasure')
+    if (marker === undefined) return false
+    const journal: Journal | null = JSON.parse(marker)
     if (journal !== null) {
       await switchHistory(ctx, journal)
       onStep('switched')
@@ -167,7 +167,7 @@ export function finishErasure(ctx: Context, onStep: (step: ErasureStep) => void 
     await database.compact()
     onStep('rewritten')
     await rm(directory.erasure, { recursive: true, force: true })
-    await stamps.forget('erasure')
+    await markers.forget('erasure')
     return true
   })
 }

@@ -4,7 +4,7 @@ import { Store } from './database/store.ts'
 type Name = Schema['stamps']['name']
 
 /** When something was last done in this data directory: ISO 8601, UTC. */
-export class Stamps extends Store {
+export class Markers extends Store {
   async set(name: Name, at: string): Promise<void> {
     await this.db
       .insertInto('stamps')
