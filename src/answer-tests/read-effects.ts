@@ -5,7 +5,7 @@ import type { Context } from '../kb/context.ts'
 import type { QueueEntry } from '../queue/lists/list-queue.ts'
 import { readForReview } from '../queue/read-candidate.ts'
 import type { Caller } from '../rules/access/caller.ts'
-import { withinPatience } from '../system/concurrency/within-patience.ts'
+import { withTimeout } from '../system/concurrency/with-timeout.ts'
 import { testEffects } from './test-effects.ts'
 
 /** Milliseconds that a reader waits for effects that nobody has looked at yet. */
@@ -31,7 +31,7 @@ export async function readEffects(
   if (status !== 'pending') return undefined
   const find = async () => {
     const finding = testEffects(ctx, await ctx.kb(tenantId, kb), [id])
-    return finding && withinPatience(patience, finding, () => runningTests)
+    return finding && withTimeout(patience, finding, () => runningTests)
   }
   return find().catch(undefinedOn('not_pending', 'not_found'))
 }

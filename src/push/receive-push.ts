@@ -23,7 +23,7 @@ import { actorOf, bareId, type Caller } from '../rules/access/caller.ts'
 import { effectLines, failureLines } from '../rules/effect-lines.ts'
 import type { Finding } from '../rules/neurons/neuron.ts'
 import { isNeuronPath } from '../rules/paths/neuron-path.ts'
-import { withinPatience } from '../system/concurrency/within-patience.ts'
+import { withTimeout } from '../system/concurrency/with-timeout.ts'
 import { formatFindings } from './check-report.ts'
 import { checkPush } from './checks/check-push.ts'
 import { parsePushOptions } from './push-options.ts'
@@ -302,7 +302,7 @@ const maxTried = 20
 
 async function testLines({ tests, onError }: Context, kb: KnowledgeBase): Promise<string[]> {
   const results = tests.results(kb)?.then(failureLines).catch(noLines(onError))
-  return results === undefined ? [] : withinPatience(patience, results, () => effectLines(runningTests))
+  return results === undefined ? [] : withTimeout(patience, results, () => effectLines(runningTests))
 }
 
 async function effectsOfPush(
@@ -318,7 +318,7 @@ async function effectsOfPush(
     .effects(kb, waiting)
     ?.then((found) => effectLines(found, waiting.length))
     .catch(noLines(onError))
-  return effects === undefined ? [] : withinPatience(patience, effects, () => effectLines(runningTests))
+  return effects === undefined ? [] : withTimeout(patience, effects, () => effectLines(runningTests))
 }
 
 /** What was pushed is received, whatever its tests do. */

@@ -7,7 +7,7 @@ import { findCandidate, firstUnfinished, type Unfinished } from '../kb/projectio
 import { unlessAtWork } from '../state/database/engines/advisory-lock.ts'
 import { isPostgres } from '../state/database/is-postgres.ts'
 import { KeyedLock } from '../system/concurrency/keyed-lock.ts'
-import { withinPatience } from '../system/concurrency/within-patience.ts'
+import { withTimeout } from '../system/concurrency/with-timeout.ts'
 import { approveTested, leaveToCurator } from './policy-approval.ts'
 
 /** Milliseconds that a submission waits for the verdict. */
@@ -49,7 +49,7 @@ class PolicyVerdicts {
     if (row?.status !== 'pending' || !row.approvedByPolicy) return
     const decided = this.#waiting.getOrInsertComputed(id, () => Promise.withResolvers())
     this.followSoon()
-    await withinPatience(patience, decided.promise, () => {})
+    await withTimeout(patience, decided.promise, () => {})
     this.#waiting.delete(id)
   }
 

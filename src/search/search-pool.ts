@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { withinPatience } from '../system/concurrency/within-patience.ts'
+import { withTimeout } from '../system/concurrency/with-timeout.ts'
 import type { IndexAddress, IndexRequests } from './index-host.ts'
 import { IndexTurns } from './index-turns.ts'
 import { QueryError } from './query/query-tree.ts'
@@ -90,7 +90,7 @@ export class SearchPool {
     const worker = this.#worker
     if (worker === undefined) return
     const closing = [...this.#addresses.keys()].map((directory) => this.release(directory))
-    await withinPatience(closingTime, Promise.all(closing), () => [])
+    await withTimeout(closingTime, Promise.all(closing), () => [])
     await worker.terminate()
   }
 

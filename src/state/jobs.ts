@@ -3,7 +3,7 @@ import { isPostgres } from './database/is-postgres.ts'
 import { Notifications } from './database/notifications.ts'
 import type { JobRow, Schema } from './database/schema.ts'
 import { Store } from './database/store.ts'
-import { within } from './database/transaction.ts'
+import { inOpenTransaction } from './database/transaction.ts'
 import { servedKbs } from './life.ts'
 
 /** A Source that is to be ingested. */
@@ -28,7 +28,7 @@ const jobOf = ['document_id as documentId', 'tenant_id as tenantId', 'kb_id as k
 
 /**
  * The queue of ingests: a row for each that waits or runs, none for what is over. Whoever runs one holds a lease, which others may
- * take over once it ends: a job runs at least once. Its methods also run {@link within} a transaction.
+ * take over once it ends: a job runs at least once. Its methods also run {@link inOpenTransaction} a transaction.
  *
  * Knowledge bases take turns by start-time fair queueing (Goyal, Vin, Cheng 1996): the next job of a knowledge base gets the tag
  * after its last one's, but none before the first that waits now; the lowest tag is first. Of one document, the oldest edition that has
@@ -43,13 +43,13 @@ export class Jobs extends Store {
   }
 
   /** The same queue within a transaction. */
-  within(transaction: Transaction<Schema>): Jobs {
+  inTransaction(transaction: Transaction<Schema>): Jobs {
     return new Jobs(transaction, this.#notifications)
   }
 
   /** @returns false where the Source has a job already. */
   enqueue(job: NewJob, now: Date): Promise<boolean> {
-    return within(this.db, async (transaction) => {
+    return inOpenTransaction(this.db, async (transaction) => {
       const isNew = await insertJob(transaction, job, now)
       if (isNew) await this.wake(transaction)
       return isNew
@@ -130,7 +130,7 @@ export class Jobs extends Store {
 
   /** Ends the job of a Source, also one that runs. @returns false where it has none. */
   cancel(documentId: string): Promise<boolean> {
-    return within(this.db, async (transaction) => {
+    return inOpenTransaction(this.db, async (transaction) => {
       const result = await transaction.deleteFrom('jobs').where('document_id', '=', documentId).executeTakeFirst()
       await this.#notifications.send(transaction, 'job-cancelled', documentId)
       const isCancelled = result.numDeletedRows === 1n
@@ -196,7 +196,7 @@ export class Jobs extends Store {
   }
 
   #release({ documentId, owner }: Job, changes: Partial<JobRow>): Promise<boolean> {
-    return within(this.db, async (transaction) => {
+    return inOpenTransaction(this.db, async (transaction) => {
       const result = await transaction
         .updateTable('jobs')
         .set({ owner: null, leased_until: null, ...changes })

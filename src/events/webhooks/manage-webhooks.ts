@@ -5,7 +5,7 @@ import type { EventKind } from '../../contract/events.ts'
 import { type Acting, recordAct } from '../../kb/access/audit.ts'
 import type { Context } from '../../kb/context.ts'
 import type { Webhook, WebhookDelivery } from '../../state/webhooks.ts'
-import { withinPatience } from '../../system/concurrency/within-patience.ts'
+import { withTimeout } from '../../system/concurrency/with-timeout.ts'
 import { EventView } from '../event-view.ts'
 import type { PostOptions } from './post-message.ts'
 import { isPublicAddress, requirePublic, resolveHost } from './public-address.ts'
@@ -50,7 +50,7 @@ async function checkReceiver(url: string, { allowPrivate, resolve = resolveHost 
   const { hostname } = new URL(url)
   const isPublic = async () => {
     requirePublic(new URL(url))
-    const addresses = await withinPatience(resolveLimitMs, resolve(hostname), () => []).catch(() => [])
+    const addresses = await withTimeout(resolveLimitMs, resolve(hostname), () => []).catch(() => [])
     return addresses.length === 0 || addresses.some(({ address }) => isPublicAddress(address))
   }
   if (!(await isPublic().catch(() => false))) {

@@ -3,7 +3,7 @@ import type { KbIdentity } from '../../kb/kb-identity.ts'
 import { inUse } from '../../kb/open/kb-use.ts'
 import { surveyLinks } from '../../pages/graph/survey-links.ts'
 import type { LintFinding } from '../../rules/lint/link-survey.ts'
-import { withinPatience } from '../../system/concurrency/within-patience.ts'
+import { withTimeout } from '../../system/concurrency/with-timeout.ts'
 
 /** What was wrong with the links of a knowledge base at a commit of main. */
 export type Survey = {
@@ -54,7 +54,7 @@ class FindingSurveys {
     if (latest?.survey !== undefined && !isStale(latest, main)) return latest.survey
     const survey = this.#begin(identity)
     survey.catch(() => {}) // it may fail when nobody waits for it any longer
-    return withinPatience(patienceMs, survey, () => latest?.survey)
+    return withTimeout(patienceMs, survey, () => latest?.survey)
   }
 
   #begin(identity: KbIdentity): Promise<Survey> {

@@ -7,7 +7,7 @@ import { neuronsInOrder } from '../../kb/projection/neuron-queries.ts'
 import type { ReadableKb } from '../../kb/readable-kb.ts'
 import type { EmbeddingModel } from '../../models/embedding-model.ts'
 import { isUuid } from '../../rules/candidates/candidate-id.ts'
-import { withinPatience } from '../../system/concurrency/within-patience.ts'
+import { withTimeout } from '../../system/concurrency/with-timeout.ts'
 import type { IndexAddress, IndexRequests } from '../index-host.ts'
 import { isPlain } from '../query/query-items.ts'
 import { type PageHit, type PageHits, type Scope, StaleIndex, type View } from '../search-index.ts'
@@ -206,8 +206,8 @@ export class KbSearch {
   async close(): Promise<void> {
     this.#isClosed = true
     await this.embedder?.close()
-    await withinPatience(patience, this.#index.close(), () => undefined).catch(() => undefined)
-    await withinPatience(patience, this.#pool.release(this.#directory), () => undefined)
+    await withTimeout(patience, this.#index.close(), () => undefined).catch(() => undefined)
+    await withTimeout(patience, this.#pool.release(this.#directory), () => undefined)
   }
 
   /** Pages that are near a query by meaning; none where no model gives its vector in time. As {@link search} else. */
@@ -255,7 +255,7 @@ export class KbSearch {
       }
       throw new GanglionError('unavailable')
     }
-    return withinPatience(patience, unlessStale(attempt), refuse)
+    return withTimeout(patience, unlessStale(attempt), refuse)
   }
 
   /** Whether the index is up to date; false where the update takes too long or cannot be stored. */
@@ -274,7 +274,7 @@ export class KbSearch {
     const isMany = this.#index.lacking(manyPages + 1).length > manyPages
     const age = performance.now() - (this.#index.updatingSince ?? performance.now())
     const longest = isMany ? buildPatience : this.#updatePatience
-    return withinPatience(Math.max(0, longest - age), followed, () => false)
+    return withTimeout(Math.max(0, longest - age), followed, () => false)
   }
 }
 

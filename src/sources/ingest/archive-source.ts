@@ -39,7 +39,7 @@ async function archive(
   const { database, jobs, sources, now } = ctx
   const work = async (db: Transaction<Schema>) => {
     // The job before the Source, as an ingest takes them: of two at once one waits.
-    await jobs.within(db).cancel(id)
+    await jobs.inTransaction(db).cancel(id)
     await lockRow(db, 'sources', id)
     const end = { status: 'failed', errorMessage: error } as const
     if (await sources.change(id, from, end, db)) {

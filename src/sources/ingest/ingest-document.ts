@@ -36,7 +36,8 @@ export async function ingestDocument(ctx: Context, caller: Caller, docId: string
     async (db) => {
       const change = { status: 'processing', errorMessage: null, attempt: source.attempt + 1 } as const
       const isFree = await ctx.sources.change(source.id, ['failed', 'success'], change, db)
-      if (!isFree || !(await ctx.jobs.within(db).enqueue(job, ctx.now()))) throw new GanglionError('already_processing')
+      if (!isFree || !(await ctx.jobs.inTransaction(db).enqueue(job, ctx.now())))
+        throw new GanglionError('already_processing')
       await insertIngestEvent(ctx, db, job, 'ingest.started', { status: 'processing' })
     },
     'read committed',

@@ -162,7 +162,7 @@ class Run {
   async #putBack(put: (jobs: Jobs) => Promise<boolean>): Promise<void> {
     await this.#telling
     await this.#write(async (db) => {
-      if (!(await put(this.#ctx.jobs.within(db)))) return
+      if (!(await put(this.#ctx.jobs.inTransaction(db)))) return
       await this.#ctx.sources.change(this.#job.documentId, ['processing'], { status: this.#waits }, db)
     })
   }
@@ -171,7 +171,7 @@ class Run {
   async #finish(status: 'success' | 'failed', data: EventData): Promise<void> {
     await this.#telling
     await this.#write(async (db) => {
-      if (!(await this.#ctx.jobs.within(db).complete(this.#job))) return
+      if (!(await this.#ctx.jobs.inTransaction(db).complete(this.#job))) return
       const change = { status, errorMessage: data.error ?? null, warnings: [...new Set(this.#warnings)] }
       const isSet = await this.#ctx.sources.change(this.#job.documentId, unfinished, change, db)
       if (isSet)
@@ -185,7 +185,7 @@ class Run {
     const isMoved = await this.#write(async (db) => {
       const { documentId, owner } = this.#job
       const lease = { now: this.#ctx.now(), leaseMs: this.#options.leaseMs, documentIds: [documentId] }
-      const isHeld = (await this.#ctx.jobs.within(db).heartbeat(owner, lease)).length > 0
+      const isHeld = (await this.#ctx.jobs.inTransaction(db).heartbeat(owner, lease)).length > 0
       if (!isHeld || !(await this.#ctx.sources.change(documentId, [from], change, db))) return false
       if (kind !== undefined) await this.#insert(db, kind, { status: 'processing' })
       return true

@@ -51,7 +51,7 @@ export async function storeSource(
         replace,
         isVisible,
         async together(transaction) {
-          await jobs.within(transaction).enqueue({ documentId: id, tenantId, kbId }, now())
+          await jobs.inTransaction(transaction).enqueue({ documentId: id, tenantId, kbId }, now())
           await together?.(transaction)
           await note(transaction)
         },

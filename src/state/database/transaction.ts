@@ -52,7 +52,7 @@ export async function inTransaction<Result>(
 }
 
 /** Runs work that writes in the transaction that is open already, or in one of its own. */
-export function within<Result>(
+export function inOpenTransaction<Result>(
   db: Kysely<Schema> | Transaction<Schema>,
   work: (transaction: Transaction<Schema>) => Promise<Result>,
 ): Promise<Result> {

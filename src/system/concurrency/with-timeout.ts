@@ -1,5 +1,5 @@
-/** The result of some work, or another one after some milliseconds. What the work throws in time is thrown. */
-export async function withinPatience<Result>(
+/** Returns the result of work, or of `late` if the work takes longer than `milliseconds`. Errors of the work are thrown if they come in time. */
+export async function withTimeout<Result>(
   milliseconds: number,
   work: Promise<Result>,
   late: () => Result,
