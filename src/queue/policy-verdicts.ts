@@ -4,7 +4,7 @@ import { type Context, onePer } from '../kb/context.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import { inUse } from '../kb/open/kb-use.ts'
 import { findCandidate, firstUnfinished, type Unfinished } from '../kb/projection/candidate-index.ts'
-import { unlessAtWork } from '../state/database/engines/advisory-lock.ts'
+import { runUnlessRunning } from '../state/database/engines/advisory-lock.ts'
 import { isPostgres } from '../state/database/is-postgres.ts'
 import { KeyedLock } from '../system/concurrency/keyed-lock.ts'
 import { withTimeout } from '../system/concurrency/with-timeout.ts'
@@ -110,7 +110,7 @@ class PolicyVerdicts {
       this.#waiting.get(candidate.id)?.resolve()
     }
     if (!isPostgres(db)) return decide().then(() => true)
-    return connections.run('', () => unlessAtWork(db, `verdicts ${this.#kb.identity.id}`, decide))
+    return connections.run('', () => runUnlessRunning(db, `verdicts ${this.#kb.identity.id}`, decide))
   }
 
   async #decide({ id, source }: Unfinished): Promise<void> {

@@ -5,7 +5,7 @@ import { readRef } from '../../git/refs/refs.ts'
 import { unlessMissing } from '../../git/refs/stale-lock.ts'
 import { Repository } from '../../git/repository.ts'
 import type { Database } from '../../state/database/database.ts'
-import { takeTurn, unlessAtWork } from '../../state/database/engines/advisory-lock.ts'
+import { advisoryTurn, runUnlessRunning } from '../../state/database/engines/advisory-lock.ts'
 import type { DataDirectory } from '../../state/directory/data-directory.ts'
 import { Repositories } from '../../state/directory/repositories.ts'
 import type { PackStore } from '../../state/packs/pack-store.ts'
@@ -33,18 +33,18 @@ export class Cluster {
     const { repositories, packs } = this
     return new ClusterRefs(repository, sharedRefs, {
       ...{ id, repositories, packs },
-      takeTurn: () => takeTurn(this.#db, `write ${id}`),
+      takeTurn: () => advisoryTurn(this.#db, `write ${id}`),
     })
   }
 
   /** Does what the packs of a repository want from time to time, unless another node is at it. See {@link consolidateShared}. */
   async maintain(id: string, gitDir: string, now: Date, signal: AbortSignal): Promise<void> {
-    await unlessAtWork(this.#db, `maintain ${id}`, () => consolidateShared(this, { kbId: id, gitDir, now }, signal))
+    await runUnlessRunning(this.#db, `maintain ${id}`, () => consolidateShared(this, { kbId: id, gitDir, now }, signal))
   }
 
   /** See {@link sweepPacks}. */
   async sweep(now: Date): Promise<void> {
-    await unlessAtWork(this.#db, 'sweep packs', async () => void (await sweepPacks(this, now)))
+    await runUnlessRunning(this.#db, 'sweep packs', async () => void (await sweepPacks(this, now)))
   }
 
   /** Puts another history in the place of all that a repository has, of which nothing stays in the store. For who writes alone. */

@@ -8,7 +8,7 @@ import type { Context } from '../../kb/context.ts'
 import { type CreatedKnowledgeBase, enterKnowledgeBase } from '../../kb/create-kb.ts'
 import { sharedRefs } from '../../kb/refs/kb-refs.ts'
 import { Slug } from '../../rules/neurons/seq-id.ts'
-import { unlessAtWork } from '../../state/database/engines/advisory-lock.ts'
+import { runUnlessRunning } from '../../state/database/engines/advisory-lock.ts'
 import { lockFile } from '../../state/directory/directory-lock.ts'
 import { syncDirectory } from '../../system/durable-file.ts'
 import { AdoptionRefused } from './adoption-refused.ts'
@@ -44,7 +44,7 @@ export async function adoptKnowledgeBase(ctx: Context, options: AdoptOptions): P
     const work = async () => {
       adopted = await adopt(ctx, options)
     }
-    if (release !== undefined) await unlessAtWork(database.db, 'adopt', work)
+    if (release !== undefined) await runUnlessRunning(database.db, 'adopt', work)
   } finally {
     release?.()
   }

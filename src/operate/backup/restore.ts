@@ -8,7 +8,7 @@ import { type PutRepository, putRepository } from '../../kb/cluster/put-reposito
 import { sharedRefs } from '../../kb/refs/kb-refs.ts'
 import { blobBucket, openSourceStores } from '../../state/blobs/open-source-stores.ts'
 import type { Database } from '../../state/database/database.ts'
-import { unlessAtWork } from '../../state/database/engines/advisory-lock.ts'
+import { runUnlessRunning } from '../../state/database/engines/advisory-lock.ts'
 import { loadPostgres } from '../../state/database/engines/postgres-load.ts'
 import { openDatabase } from '../../state/database/open-database.ts'
 import { beginRestore, finishRestore, rehearseRestore, unfinishedRestore } from '../../state/database/restored-state.ts'
@@ -50,7 +50,7 @@ export async function restore(source: string, target: RestoreTarget, options: Re
   const database = await openDatabase(target.database)
   try {
     let restored: Restored | undefined
-    await unlessAtWork(database.db, 'restore', async () => {
+    await runUnlessRunning(database.db, 'restore', async () => {
       restored = await restoreInto(database, { dir, manifest, place, options })
     })
     if (restored === undefined) throw new BackupError('Another restore into the database is under way.')

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { takeTurn, unlessAtWork } from '../../../src/state/database/engines/advisory-lock.ts'
+import { advisoryTurn, runUnlessRunning } from '../../../src/state/database/engines/advisory-lock.ts'
 import { testDatabase } from '../../state/support.ts'
 import { eventually } from '../../support/eventually.ts'
 
@@ -9,7 +9,7 @@ async function turnsOf() {
   const { db } = await testDatabase()
   const taken: string[] = []
   const take = async (who: string, name = 'one') => {
-    const giveBack = await takeTurn(db, name)
+    const giveBack = await advisoryTurn(db, name)
     onTestFinished(giveBack) // also where the test failed
     taken.push(who)
     return giveBack
@@ -44,7 +44,7 @@ test('a turn that was waited for too long is waited for no longer', async () => 
   const { db, take } = await turnsOf()
   await take('first')
   const begun = performance.now()
-  const late = await takeTurn(db, 'one')
+  const late = await advisoryTurn(db, 'one')
   expect(performance.now() - begun).toBeGreaterThan(1_000)
   await late()
 })
@@ -53,13 +53,13 @@ test('work that another is at is left to it', async () => {
   const { db } = await testDatabase()
   const first = Promise.withResolvers<void>()
   let hasBegun = false
-  const running = unlessAtWork(db, 'one', () => {
+  const running = runUnlessRunning(db, 'one', () => {
     hasBegun = true
     return first.promise
   })
   await eventually(() => expect(hasBegun).toBe(true))
-  expect(await unlessAtWork(db, 'one', async () => expect.unreachable())).toBe(false)
+  expect(await runUnlessRunning(db, 'one', async () => expect.unreachable())).toBe(false)
   first.resolve()
   expect(await running).toBe(true)
-  expect(await unlessAtWork(db, 'one', async () => {})).toBe(true)
+  expect(await runUnlessRunning(db, 'one', async () => {})).toBe(true)
 })

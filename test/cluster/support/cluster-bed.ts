@@ -3,7 +3,7 @@ import { expect, onTestFinished } from 'vitest'
 import { GroupCommit } from '../../../src/git/group-commit.ts'
 import { Repository } from '../../../src/git/repository.ts'
 import { ClusterRefs } from '../../../src/kb/cluster/cluster-refs.ts'
-import { takeTurn } from '../../../src/state/database/engines/advisory-lock.ts'
+import { advisoryTurn } from '../../../src/state/database/engines/advisory-lock.ts'
 import { Repositories } from '../../../src/state/directory/repositories.ts'
 import type { PackStore } from '../../../src/state/packs/pack-store.ts'
 import { S3Packs } from '../../../src/state/packs/s3-packs.ts'
@@ -36,7 +36,7 @@ export async function clusterBed() {
       id: kbId,
       takeTurn: () => {
         onTurn?.()
-        return takeTurn(db, `write ${kbId}`)
+        return advisoryTurn(db, `write ${kbId}`)
       },
       repositories: { ...boundRows(repositories), ...rows?.(repositories) },
       packs: { ...boundPacks(packs), ...packFaults?.(packs) },

@@ -11,7 +11,7 @@ const lockNotAvailable = '55P03'
  * long as its connection stands. So it saves work that is done twice, and keeps nothing safe.
  * @returns whether it was run
  */
-export async function unlessAtWork(db: Kysely<Schema>, name: string, work: () => Promise<void>): Promise<boolean> {
+export async function runUnlessRunning(db: Kysely<Schema>, name: string, work: () => Promise<void>): Promise<boolean> {
   if (!isPostgres(db)) {
     await work()
     return true
@@ -34,7 +34,7 @@ let turns = 0
  * waited for as long as statements wait for a lock, or finds too many waiting, goes on all the same: this keeps nothing safe.
  * @returns what gives the turn back, and never fails
  */
-export async function takeTurn(db: Kysely<Schema>, name: string): Promise<() => Promise<void>> {
+export async function advisoryTurn(db: Kysely<Schema>, name: string): Promise<() => Promise<void>> {
   if (!isPostgres(db) || turns >= maxTurns) return async () => {}
   turns++
   const taken = Promise.withResolvers<void>()
