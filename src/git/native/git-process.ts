@@ -1,38 +1,26 @@
+import type { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { GitError } from '../git-error.ts'
-import { feed } from './feed.ts'
 import type { End } from './spawner/launch.ts'
 import type { RunningProgram } from './spawner/running-program.ts'
 import { startProgram } from './spawner/start-program.ts'
 
 /** Settings of every spawned git, so that nothing in the set-up of the machine, the user or the repository changes what it does. */
 export const isolation: readonly string[] = [
-  '-c',
   'safe.bareRepository=explicit',
-  '-c',
   'core.hooksPath=/dev/null',
-  '-c',
   'core.fsmonitor=false',
-  '-c',
   'protocol.allow=never',
-  '-c',
   'core.fsync=all',
-  '-c',
   'gc.auto=0',
   // Memory is bounded, whatever the machine has and the repository holds. Blobs above the threshold are streamed, not loaded.
-  '-c',
   'core.bigFileThreshold=4m',
-  '-c',
   'core.packedGitWindowSize=64m',
-  '-c',
   'core.packedGitLimit=1g',
-  '-c',
   'pack.threads=1',
-  '-c',
   'pack.windowMemory=64m',
-  '-c',
   'pack.deltaCacheSize=64m',
-]
+].flatMap((setting) => ['-c', setting])
 
 export function gitEnvironment(gitDir: string): NodeJS.ProcessEnv {
   return {
@@ -115,7 +103,7 @@ export async function tryGit(
   }
   if (signal?.aborted) stop()
   signal?.addEventListener('abort', stop, { once: true })
-  const fed = input === '' ? undefined : feed(typeof input === 'string' ? [input] : input, git.stdin)
+  const fed = input === '' ? undefined : pipeToGit(typeof input === 'string' ? [input] : input, git.stdin)
   fed?.catch(() => git.kill('SIGKILL'))
   try {
     const [output, { exitCode, complaint }] = await Promise.all([text(git.stdout), git.ended])
@@ -135,4 +123,28 @@ export async function runGit(gitDir: string, args: readonly string[], options: G
   const { exitCode, output, complaint } = await tryGit(gitDir, args, options)
   if (exitCode === 0) return output
   throw new GitError('git-failed', `git ${args.join(' ')} ended with ${exitCode ?? 'a signal'}: ${complaint}`)
+}
+
+/**
+ * Writes input to a git's standard input. Input that git no longer accepts, since it has ended, is still read: a client reads the
+ * response only after it has sent everything.
+ */
+export async function pipeToGit(
+  input: AsyncIterable<Buffer | string> | Iterable<Buffer | string> | undefined,
+  stdin: Writable,
+): Promise<undefined> {
+  for await (const chunk of input ?? []) {
+    if (stdin.writable && !stdin.write(chunk)) await drained(stdin)
+  }
+  stdin.end()
+}
+
+function drained(stream: Writable): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      stream.off('drain', done).off('close', done)
+      resolve()
+    }
+    stream.on('drain', done).on('close', done)
+  })
 }

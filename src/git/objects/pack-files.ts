@@ -2,7 +2,7 @@ import { readdir, readFile, rename, unlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { syncDirectory, writeSynced } from '../../system/durable-file.ts'
 import { hasCode } from '../../system/error-code.ts'
-import { holder, isHolderGone } from '../holder.ts'
+import { isProcessGone, processToken } from '../process-token.ts'
 import type { GitObject, Oid } from './object.ts'
 import { encodePack } from './pack.ts'
 
@@ -12,7 +12,7 @@ const temporaryPrefix = 'ganglion-tmp.'
 const extensions = ['.idx', '.pack', '.rev', '.bitmap']
 const keptBy = 'ganglion '
 /** What a `.keep` file holds, so that others can tell when its maker is gone. */
-export const keptByUs = `${keptBy}${holder}\n`
+export const keptByUs = `${keptBy}${processToken}\n`
 
 /**
  * Writes objects as one pack of a bare repository. They are on the disk, and to be seen by every git, when this resolves.
@@ -40,7 +40,7 @@ export type StagedPack = { pack: string; index: string }
 
 /** @param name of its files: none that another pack has that is staged at the same time */
 export function stagedPack(gitDir: string, name: string): StagedPack {
-  const temporary = join(packFolder(gitDir), `${temporaryPrefix}${holder}.${name}`)
+  const temporary = join(packFolder(gitDir), `${temporaryPrefix}${processToken}.${name}`)
   return { pack: `${temporary}.pack.tmp`, index: `${temporary}.idx.tmp` }
 }
 
@@ -78,10 +78,10 @@ export async function clearAbandonedPacks(gitDir: string): Promise<void> {
   const folder = packFolder(gitDir)
   for (const name of await readdir(folder)) {
     const path = join(folder, name)
-    if (name.startsWith(temporaryPrefix) && isHolderGone(name.slice(temporaryPrefix.length))) await remove(path)
+    if (name.startsWith(temporaryPrefix) && isProcessGone(name.slice(temporaryPrefix.length))) await remove(path)
     if (!name.endsWith('.keep')) continue
     const keeper = await readFile(path, 'utf8').catch(() => '')
-    if (keeper.startsWith(keptBy) && isHolderGone(keeper.slice(keptBy.length).trim())) await remove(path)
+    if (keeper.startsWith(keptBy) && isProcessGone(keeper.slice(keptBy.length).trim())) await remove(path)
   }
 }
 

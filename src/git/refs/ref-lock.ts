@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { writeSynced } from '../../system/durable-file.ts'
 import { hasCode } from '../../system/error-code.ts'
 import { GitError } from '../git-error.ts'
-import { holder, isHolderGone } from '../holder.ts'
+import { isProcessGone, processToken } from '../process-token.ts'
 import { staleLockAfterMs, unlessMissing } from './stale-lock.ts'
 
 const patienceMs = 15_000
@@ -56,7 +56,7 @@ export async function clearAbandonedLocks(gitDir: string, refs: readonly string[
 }
 
 function isAbandonedOwner(name: string): boolean {
-  return name.startsWith(lockOwnerPrefix) && isHolderGone(name.slice(lockOwnerPrefix.length))
+  return name.startsWith(lockOwnerPrefix) && isProcessGone(name.slice(lockOwnerPrefix.length))
 }
 
 /** Holds the locks of some files of a repository while `use` runs. @param content what the locks hold, and whether it is flushed. */
@@ -66,7 +66,7 @@ export async function withLocks<T>(
   { content, isDurable }: { content: string; isDurable: boolean },
   use: () => Promise<T>,
 ): Promise<T> {
-  const owner = join(gitDir, `${lockOwnerPrefix}${holder}.${randomBytes(6).toString('hex')}`)
+  const owner = join(gitDir, `${lockOwnerPrefix}${processToken}.${randomBytes(6).toString('hex')}`)
   const held: string[] = []
   await (isDurable ? writeSynced(owner, content) : writeFile(owner, content))
   try {

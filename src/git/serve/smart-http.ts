@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { GitError } from '../git-error.ts'
-import { feed } from '../native/feed.ts'
+import { pipeToGit } from '../native/git-process.ts'
 import { meterPack, type PackLimits, PackRefused } from './pack-meter.ts'
 import { encodePacket, flushPacket } from './pkt-line.ts'
 import type { Receiver } from './push.ts'
@@ -73,7 +73,7 @@ export async function serveTransfer(request: TransferRequest, limits: TransferLi
     channels: isPush ? 5 : 0,
     ...limits,
   })
-  const fed = isPush ? feedPush(body, git, limits) : feed(body, git.stdin)
+  const fed = isPush ? feedPush(body, git, limits) : pipeToGit(body, git.stdin)
   fed.catch((error: unknown) => git.stop(error))
   const [question, verdict, commands, reports, messages] = git.channels
   const hooks =
@@ -154,7 +154,7 @@ async function feedPush(
   git: ServiceProcess,
   limits: PackLimits,
 ): Promise<Buffer | undefined> {
-  if (body === undefined) return feed(body, git.stdin)
+  if (body === undefined) return pipeToGit(body, git.stdin)
   const request = body[Symbol.asyncIterator]()
   const head = await readPushHead(request)
   try {
@@ -163,7 +163,7 @@ async function feedPush(
       throw new PackRefused('An atomic push may move one ref: push the refs one by one.')
     }
     const pack = meterPack(startingWith(head.rest, request), limits)
-    return await feed(startingWith(head.bytes, pack), git.stdin)
+    return await pipeToGit(startingWith(head.bytes, pack), git.stdin)
   } catch (error) {
     if (!(error instanceof PackRefused)) throw error
     const isAnswered = git.hasAnswered
@@ -171,7 +171,7 @@ async function feedPush(
       git.discardOutput()
       git.stop(error)
     }
-    await feed({ [Symbol.asyncIterator]: () => request }, git.stdin)
+    await pipeToGit({ [Symbol.asyncIterator]: () => request }, git.stdin)
     return isAnswered ? undefined : rejectPush(head, error.message)
   }
 }
