@@ -70,9 +70,9 @@ const areas: Area[] = [
   },
   {
     name: 'test-rest',
-    include: filesOf('**'),
+    include: [...filesOf('**'), 'packages/*/test/**/*.test.ts'],
     long: [
-      'test/{contract-suite,examples}/*.test.ts',
+      '{packages/contract-suite/test,test/examples}/*.test.ts',
       'test/cli/{without-git,curators-day,commands/{mirror,kb-adopt}}.test.ts',
     ],
   },

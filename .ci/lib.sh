@@ -91,7 +91,7 @@ other_platform() {
 # made_for OS CPU: how many packages of programs for a system an install of the lock file would add. Packages name win32 also win.
 made_for() {
   local folder
-  folder=$(mktemp -d -p "$work") && cp package.json package-lock.json "$folder/"
+  folder=$(mktemp -d -p "$work") && cp --parents package.json package-lock.json packages/*/package.json "$folder/"
   npm ci --dry-run --ignore-scripts --prefix "$folder" --os="$1" --cpu="$2" --libc=glibc | grep -c -e "-${1%32}.*-$2"
 }
 

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 /** The floors, bottom up, and the arrows between features, as the drawing has them. */
 const { floors, features } = readDrawing(readFileSync('docs/architecture.md', 'utf8'))
 
-const imports = importsOf(globSync('src/**/*.{ts,js}'))
+const imports = importsOf(globSync(['src/**/*.{ts,js}', 'packages/*/src/**/*.{ts,js}']))
 
 test('files do not import each other in circles', () => {
   expect(inCircles(imports)).toEqual([])
@@ -28,10 +28,19 @@ test('folders import only what the drawing of the architecture shows', () => {
   expect([[...entriesOf('src').keys()].toSorted(), wrong, unused]).toEqual([floors.flat().toSorted(), [], []])
 })
 
+test('packages for others import only their own files, and the server imports packages by their names alone', () => {
+  const outside = [...imports].flatMap(([file, imported]) => {
+    const [own = ''] = /^(?:src|packages\/[^/]+)\//.exec(file) ?? []
+    return own === 'packages/check/' ? [] : [...imported].filter((path) => !path.startsWith(own))
+  })
+  expect(outside).toEqual([])
+})
+
 test('names tell apart what is exported, and files', () => {
   const exported = /^export (?:declare |abstract |async )*(?:type|const|let|function\*?|class|interface) +(\w+)/gm
   // Programs of their own. A schema and its type share a name.
-  const files = globSync('src/**/*.ts').filter((file) => !/^src\/(?:console\/islands|client)\//.test(file))
+  const others = /^(?:src\/console\/islands|packages\/client)\//
+  const files = globSync(['src/**/*.ts', 'packages/*/src/**/*.ts']).filter((file) => !others.test(file))
   const places = new Map<string, Set<string>>()
   const add = (name: string, file: string) => places.set(name, (places.get(name) ?? new Set()).add(file))
   for (const file of files) {

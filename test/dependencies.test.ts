@@ -7,6 +7,7 @@ const Locked = z.object({
   license: z.string().optional(),
   dev: z.boolean().optional(),
   hasInstallScript: z.boolean().optional(),
+  link: z.boolean().optional(),
 })
 const Manifest = z.object({
   dependencies: z.record(z.string(), z.string()),
@@ -18,9 +19,9 @@ const manifest = Manifest.parse(JSON.parse(readFileSync('package.json', 'utf8'))
 const { packages } = z
   .object({ packages: z.record(z.string(), Locked) })
   .parse(JSON.parse(readFileSync('package-lock.json', 'utf8')))
-/** All that a production install takes, on any platform. */
+/** Packages of others that a production install takes, on any platform. */
 const installed = Object.entries(packages)
-  .filter(([path, { dev }]) => path !== '' && dev !== true)
+  .filter(([path, { dev, link }]) => path.includes('node_modules/') && dev !== true && link !== true)
   .map(([path, locked]) => ({
     name: path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length),
     ...locked,

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { Ganglion } from '../src/client/ganglion.ts'
+import { Ganglion } from '../packages/client/src/ganglion.ts'
 
 const documents = globSync(['docs/*.md', 'README.md', 'CONTRIBUTING.md', 'test/README.md']).sort()
 
@@ -19,7 +19,7 @@ const refusedInNames =
   /(?:^|[a-z-])(?:Hear|Tell|Told|Paint|Painted|Shelf)(?:[A-Z-]|s?$)|^(?:hear|tell|told|paint|shelf)(?:[A-Z-]|s?$)|-(?:teller|shelf)$/
 
 test('files and exported names use the words of the field', () => {
-  const files = globSync('src/**/*.ts')
+  const files = globSync(['src/**/*.ts', 'packages/*/src/**/*.ts'])
   const exported = files.flatMap((path) =>
     Array.from(
       readFileSync(path, 'utf8').matchAll(/^export (?:async )?(?:function\*?|const|class|type|interface) (\w+)/gm),

@@ -40,7 +40,7 @@ function widgetScript(): Promise<Script> {
 
 async function readOrBundle(): Promise<string> {
   if (import.meta.url.endsWith('.js')) return readFile(new URL('../widget/ganglion-chat.js', import.meta.url), 'utf8')
-  const { bundleWidget } = await import('../widget/bundle-widget.ts')
+  const { bundleWidget } = await import('#widget')
   return bundleWidget()
 }
 

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { englishTexts } from '../../packages/widget/src/chat-texts.ts'
 import { createApiKey } from '../../src/people/manage-api-keys.ts'
-import { englishTexts } from '../../src/widget/chat-texts.ts'
 import { indexReady } from '../support/index-ready.ts'
 import { tempDir } from '../support/temp.ts'
 import { otherSite } from './support/other-site.ts'
@@ -36,7 +36,7 @@ function started(args: readonly string[], env: Record<string, string> = {}): Pro
 /** A folder in which the package is installed. */
 async function installed(): Promise<string> {
   const folder = tempDir()
-  await started(['src/widget/bundle-widget.ts', join(folder, 'node_modules/@ganglion/widget')])
+  await started(['packages/widget/bundle-widget.ts', join(folder, 'node_modules/@ganglion/widget')])
   return folder
 }
 
@@ -79,7 +79,7 @@ test('the examples of both proxies answer', async () => {
 })
 
 test('the proxy shows no visitor what is not public, and tells nobody its key', async () => {
-  const { fetchProxy } = await import('../../src/widget/proxy.ts')
+  const { fetchProxy } = await import('../../packages/widget/src/proxy.ts')
   const sent: [string, unknown][] = []
   const real = globalThis.fetch
   onTestFinished(() => {

@@ -16,8 +16,8 @@ import {
   RateLimitedError,
   StaleHeadError,
   UnavailableError,
-} from '../../src/client/index.ts'
-import { verify, WebhookVerificationError } from '../../src/client/webhooks.ts'
+} from '../../packages/client/src/index.ts'
+import { verify, WebhookVerificationError } from '../../packages/client/src/webhooks.ts'
 import { postMessage } from '../../src/events/webhooks/post-message.ts'
 import { startProduct } from '../e2e/support.ts'
 import { type Cut, flakyProxy } from '../support/flaky-proxy.ts'

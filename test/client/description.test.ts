@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
-import { errorTable } from '../../src/contract/errors.ts'
 import { ingestSteps } from '../../src/sources/ingest/ingest-steps.ts'
 import { startIngest } from '../../src/sources/ingest/start-ingest.ts'
 import { startProduct } from '../e2e/support.ts'
@@ -38,52 +37,6 @@ test('Redocly and Spectral find no error in the description', async () => {
   await run('redocly', 'lint', '--extends=recommended', file)
   await run('spectral', 'lint', '--ruleset=spectral.yaml', file)
 })
-
-// `npm run test:client -- -u` records them after a change of the API.
-test('the types of the client are those of the description', async () => {
-  const { file, description } = await describe()
-  // The errors of the client are classes, see below.
-  for (const { responses } of Object.values(description.paths).flatMap(Object.values)) {
-    for (const status of Object.keys(responses)) if (Number(status) >= 300) delete responses[status]
-  }
-  writeFileSync(file, JSON.stringify(description))
-  const output = join(generated, 'schema.ts')
-  await run('openapi-typescript', file, '--output', output)
-  await expect(withoutAbsent(readFileSync(output, 'utf8'))).toMatchFileSnapshot('../../src/client/schema.ts')
-})
-
-/** Drops what says of each path and operation which methods and parameters it lacks: nobody asks for these. */
-function withoutAbsent(types: string): string {
-  return types
-    .replaceAll(/^ +\w+\?: never;\n/gm, '')
-    .replaceAll(/^ +(?:parameters: \{|headers: \{\n +\[name: string\]: unknown;)\n +\};\n/gm, '')
-}
-
-test('the errors of the client are those of the table', async () => {
-  await expect(errorClasses()).toMatchFileSnapshot('../../src/client/error-classes.ts')
-})
-
-function errorClasses(): string {
-  const errors = Object.entries(errorTable).map(([code, { status, message }]) => {
-    const name = `${code.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())}Error`
-    return { code, status, message, name }
-  })
-  return [
-    '/** Made of the table of errors by test/client. */',
-    "import { GanglionError } from './ganglion-error.ts'",
-    '',
-    ...errors.flatMap(({ code, status, message, name }) => [
-      `/** ${status} \`${code}\`: ${message} */`,
-      `export class ${name} extends GanglionError {}`,
-    ]),
-    '',
-    '/** Status and class by stable code. */',
-    'export const errorClasses = {',
-    ...errors.map(({ code, status, name }) => `  ${code}: [${status}, ${name}],`),
-    '} as const',
-    '',
-  ].join('\n')
-}
 
 test('a generated client calls every operation with what is required alone', async () => {
   const { product, description } = await describe()

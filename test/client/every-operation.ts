@@ -1,5 +1,5 @@
 import createClient, { type Middleware } from 'openapi-fetch'
-import type { paths } from '../../src/client/schema.ts'
+import type { paths } from '../../packages/client/src/schema.ts'
 
 /** Which operation was called, as `post /api/v1/chat`, and the status that it answered. */
 export type Call = { operation: string; status: number }

@@ -57,7 +57,7 @@ async function run(program: string, ...args: string[]): Promise<string> {
 beforeAll(async () => {
   project = mkdtempSync(join(tmpdir(), 'client-'))
   const folder = mkdtempSync(join(tmpdir(), 'client-packed-'))
-  await promisify(execFile)('node', ['src/client/pack.ts', folder])
+  await promisify(execFile)('node', ['packages/client/pack.ts', folder])
   const tarball = (await run('npm', 'pack', '--silent', folder)).trim()
   rmSync(folder, { recursive: true })
   writeFileSync(join(project, 'package.json'), '{"type": "module"}')
@@ -187,7 +187,7 @@ describe.each([
 test('the examples of the documentation compile and run', async () => {
   const { setup } = await startServer()
   const read = (file: string) => readFileSync(join(import.meta.dirname, '../..', file), 'utf8')
-  const examples = ['docs/client.md', 'src/client/README.md'].flatMap((file) =>
+  const examples = ['docs/client.md', 'packages/client/README.md'].flatMap((file) =>
     Array.from(read(file).matchAll(/^```ts\n([\s\S]*?)^```$/gm), ([, code = '']) => code),
   )
   expect(examples.length).toBeGreaterThan(8)

@@ -17,8 +17,8 @@ beforeAll(async () => {
   cpSync('examples', folder, { recursive: true, filter: (path) => !path.includes('node_modules') })
   mkdirSync(installed, { recursive: true })
   symlinkSync(join(process.cwd(), 'node_modules/@modelcontextprotocol'), join(installed, '../@modelcontextprotocol'))
-  await run(process.execPath, ['src/client/pack.ts', join(installed, 'client')])
-  await run(process.execPath, ['src/widget/bundle-widget.ts', join(installed, 'widget')])
+  await run(process.execPath, ['packages/client/pack.ts', join(installed, 'client')])
+  await run(process.execPath, ['packages/widget/bundle-widget.ts', join(installed, 'widget')])
 })
 
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -1,4 +1,4 @@
-import { Ganglion, type GanglionOptions } from '../../client/index.ts'
+import { Ganglion, type GanglionOptions } from '#client'
 
 export type IngestEnd = { status: 'success' | 'failed'; neurons: number; pending: number; error: string | undefined }
 

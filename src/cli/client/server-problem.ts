@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { ConnectionError, GanglionError } from '../../client/index.ts'
+import { ConnectionError, GanglionError } from '#client'
 import { type ErrorCode, errorTable } from '../../contract/errors.ts'
 import { oneLine } from '../../rules/text/lines.ts'
 import type { ApiServer } from './api-server.ts'

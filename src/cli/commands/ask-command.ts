@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { Ganglion } from '../../client/index.ts'
+import { Ganglion } from '#client'
 import { ChatAnswer } from '../../contract/chat.ts'
 import { PreviewParameter } from '../../contract/preview.ts'
 import { SearchAnswer } from '../../contract/search.ts'

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { Ganglion } from '../../client/index.ts'
+import { Ganglion } from '#client'
 import { Blame, type BlamedSentence } from '../../contract/blame.ts'
 import { SeqId } from '../../contract/vocabulary.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
-import { Ganglion } from '../../client/index.ts'
+import { Ganglion } from '#client'
 import { AddedTest, DismissedTest, type ProposedTest, TestDismissal, TestReport } from '../../contract/answer-tests.ts'
 import { readAnswer } from '../client/server-problem.ts'
 import { askServer } from '../command.ts'

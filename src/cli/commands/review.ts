@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
-import { Ganglion, type GanglionError } from '../../client/index.ts'
+import { Ganglion, type GanglionError } from '#client'
 import { TestEffects } from '../../contract/answer-tests.ts'
 import {
   Approval,

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { Ganglion } from '../../client/index.ts'
+import { Ganglion } from '#client'
 import { Approval, AwaitedApproval } from '../../contract/candidates.ts'
 import { StillTrue } from '../../contract/neurons.ts'
 import { awaitingText } from '../../rules/deciding.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { Ganglion } from '../../client/index.ts'
+import { Ganglion } from '#client'
 import { instantOf } from '../../contract/moment.ts'
 import { UndoAnswer, UndoInput } from '../../contract/undo.ts'
 import { oneLine } from '../../rules/text/lines.ts'

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { bundleWidget } from '../../../src/widget/bundle-widget.ts'
+import { bundleWidget } from '../../../packages/widget/bundle-widget.ts'
 import { listening } from '../../support/listening.ts'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>

@@ -1,6 +1,10 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { contract, newContractKeys, startContractServer } from '../../contract-suite/support/contract-deployment.ts'
+import {
+  contract,
+  newContractKeys,
+  startContractServer,
+} from '../../../packages/contract-suite/test/support/contract-deployment.ts'
 import { freePort } from '../../support/free-port.ts'
 import { newEnvironment } from '../../support/new-database.ts'
 import { tempDir } from '../../support/temp.ts'

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { tempDir } from '../support/temp.ts'
+import { tempDir } from '../../../test/support/temp.ts'
 import { newContractKeys, startContractServer } from './support/contract-deployment.ts'
 
 const document = readFileSync('docs/contract-suite.md', 'utf8')
@@ -11,7 +11,7 @@ const blocksOf = (language: string) =>
 
 test('the examples work as the document has them', async () => {
   const folder = tempDir()
-  const program = join(import.meta.dirname, '../../src/contract-suite/bin.js')
+  const program = join(import.meta.dirname, '../src/bin.js')
   writeFileSync(join(folder, 'npx'), `#!/bin/sh\nshift\nexec '${process.execPath}' '${program}' "$@"\n`)
   chmodSync(join(folder, 'npx'), 0o755)
   const [dataDir, work] = [join(tempDir(), 'data'), tempDir()]

@@ -2,9 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { rolldown } from 'rolldown'
-import { packageNotices } from '../system/package-notices.ts'
+import { packageNotices } from '../package-notices.ts'
+import './generate-schema.ts'
 
-// Makes the package `@ganglion/client` in a folder: `node src/client/pack.ts FOLDER`. Its modules need no others.
+// Makes the package `@ganglion/client` in a folder: `node packages/client/pack.ts FOLDER`. Its modules need no others.
 
 const [folder = 'dist/client-package'] = process.argv.slice(2)
 const own = (file: string) => join(import.meta.dirname, file)
@@ -15,7 +16,7 @@ const json = (file: string): object => JSON.parse(readFileSync(file, 'utf8'))
 const commonjs = join(folder, 'commonjs')
 mkdirSync(commonjs, { recursive: true })
 const build = await rolldown({
-  input: { index: own('index.ts'), webhooks: own('webhooks.ts') },
+  input: { index: own('src/index.ts'), webhooks: own('src/webhooks.ts') },
   platform: 'neutral',
   resolve: { mainFields: ['module', 'main'] },
   transform: { target: 'es2022' },
@@ -30,8 +31,8 @@ for (const file of readdirSync(folder).filter((name) => name.endsWith('.d.ts')))
 writeFileSync(join(commonjs, 'package.json'), '{ "type": "commonjs" }\n')
 
 const { version, license } = Object(json(join(root, 'package.json')))
-const manifest = { ...json(own('package.json')), version, license }
-writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+const { devDependencies, ...manifest } = Object(json(own('package.json')))
+writeFileSync(join(folder, 'package.json'), `${JSON.stringify({ ...manifest, version, license }, null, 2)}\n`)
 const modules = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
 writeFileSync(join(folder, 'NOTICES.txt'), await packageNotices(modules))
 copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { type Area, scenariosOf } from '../../../src/contract-suite/case-format.ts'
-import { type RunOptions, runScenarios } from '../../../src/contract-suite/run-scenarios.ts'
+import { type Area, scenariosOf } from '../../src/case-format.ts'
+import { type RunOptions, runScenarios } from '../../src/run-scenarios.ts'
 import { damaged, type ListDamage, listDamages, Mutation, startMutatingProxy } from './mutating-proxy.ts'
 
 /** The mutations by scenario and name. */

@@ -2,10 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { freePort } from '../support/free-port.ts'
-import { listening } from '../support/listening.ts'
-import { runNode } from '../support/process.ts'
-import { tempDir } from '../support/temp.ts'
+import { freePort } from '../../../test/support/free-port.ts'
+import { listening } from '../../../test/support/listening.ts'
+import { runNode } from '../../../test/support/process.ts'
+import { tempDir } from '../../../test/support/temp.ts'
 import { contract } from './support/contract-deployment.ts'
 
 const key = { CONTRACT_KEY: 'secret' }
@@ -150,7 +150,7 @@ test('a fault of the cases is named, and nothing is asked', async () => {
 })
 
 test('the program exits with 2 when the suite cannot run', async () => {
-  const program = join(import.meta.dirname, '../../src/contract-suite/bin.js')
+  const program = join(import.meta.dirname, '../src/bin.js')
   const run = (args: string[], env = {}) => runNode([program, ...args], { env })
   expect(await run([])).toMatchObject({ code: 2, stderr: 'error: --url and --key must be given. --help explains.\n' })
   expect(await run(['--colour'])).toMatchObject({

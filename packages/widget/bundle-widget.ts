@@ -20,14 +20,14 @@ const onlyLexer: Plugin = {
 
 /** Returns the script of the widget, a module without imports that may be loaded as a plain script, too. */
 export async function bundleWidget(): Promise<string> {
-  return `${notice}\n${await bundle('ganglion-chat.ts', 'iife')}`
+  return `${notice}\n${await bundle('src/ganglion-chat.ts', 'iife')}`
 }
 
 /** Writes the package `@ganglion/widget` beside its types, which the compiler has put there. */
 async function writePackage(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true })
   await writeFile(join(folder, 'ganglion-chat.js'), await bundleWidget())
-  await writeFile(join(folder, 'proxy.js'), await bundle('proxy.ts', 'es'))
+  await writeFile(join(folder, 'proxy.js'), await bundle('src/proxy.ts', 'es'))
   for (const name of ['package.json', 'README.md', '../../LICENSE']) {
     await copyFile(join(here, name), join(folder, name.replace(/.*\//, '')))
   }

@@ -5,8 +5,8 @@ import { promisify } from 'node:util'
 import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { bundleWidget } from '../../src/widget/bundle-widget.ts'
-import { tempDir } from '../support/temp.ts'
+import { tempDir } from '../../../test/support/temp.ts'
+import { bundleWidget } from '../bundle-widget.ts'
 
 const run = promisify(execFile)
 const manifestOf = (path: string) => JSON.parse(readFileSync(path, 'utf8'))
@@ -34,8 +34,8 @@ test('the script is also a plain one, which leaves no names to the page, and may
 
 test('the package has the version and licence of the server, types, and a proxy that needs no other package', async () => {
   const folder = tempDir()
-  await run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'src/widget', '--outDir', folder])
-  await run(process.execPath, ['src/widget/bundle-widget.ts', folder])
+  await run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'packages/widget', '--outDir', folder])
+  await run(process.execPath, ['packages/widget/bundle-widget.ts', folder])
   const manifest = manifestOf(`${folder}/package.json`)
   const { version, license } = manifestOf('package.json')
   expect([manifest.version, manifest.license]).toEqual([version, license])

@@ -2,8 +2,8 @@ import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
-import { fetchProxy, nodeProxy } from '../../src/widget/proxy.ts'
-import { listening } from '../support/listening.ts'
+import { listening } from '../../../test/support/listening.ts'
+import { fetchProxy, nodeProxy } from '../src/proxy.ts'
 
 const options = { url: 'http://127.0.0.1:1', key: 'key', kb: 'handbook' }
 

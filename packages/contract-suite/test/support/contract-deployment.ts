@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { runContract } from '../../../src/contract-suite/contract.ts'
-import { ganglionJson, serve } from '../../cli/support.ts'
+import { ganglionJson, serve } from '../../../../test/cli/support.ts'
+import { runContract } from '../../src/contract.ts'
 
 const Key = z.object({ token: z.string() })
 export type ContractKeys = { CONTRACT_KEY: string; CONTRACT_CURATOR_KEY: string; CONTRACT_OTHER_KEY: string }

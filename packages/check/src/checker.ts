@@ -1,6 +1,6 @@
-import { packageVersion } from '../operate/package-version.ts'
-import { defineCheck } from './commands/check.ts'
-import { runCommand } from './run-command.ts'
+import { defineCheck } from '../../../src/cli/commands/check.ts'
+import { runCommand } from '../../../src/cli/run-command.ts'
+import { packageVersion } from '../../../src/operate/package-version.ts'
 
 /** The program of the package `@ganglion/check`: `ganglion check` without the server. */
 function runChecker(argv: readonly string[]): Promise<number> {

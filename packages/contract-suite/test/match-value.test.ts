@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { matchValue, valueAt } from '../../src/contract-suite/match-value.ts'
+import { matchValue, valueAt } from '../src/match-value.ts'
 
 const value = { id: 'x_00000042', n: 2, list: [{ rank: 1 }, { rank: 0.5 }], none: null, at: '2026-01-08T09:12:44Z' }
 

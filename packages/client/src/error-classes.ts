@@ -1,4 +1,4 @@
-/** Made of the table of errors by test/client. */
+/** Generated from the server's table of errors. */
 import { GanglionError } from './ganglion-error.ts'
 
 /** 400 `malformed_request`: The request could not be understood. */

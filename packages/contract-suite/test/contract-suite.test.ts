@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { readCases, scenariosOf } from '../../src/contract-suite/case-format.ts'
-import { someOf } from '../support/properties.ts'
-import { tempDir } from '../support/temp.ts'
+import { someOf } from '../../../test/support/properties.ts'
+import { tempDir } from '../../../test/support/temp.ts'
+import { readCases, scenariosOf } from '../src/case-format.ts'
 import { brokenRules, listsIn, mutations, uncaughtMutations, unnoticedDamages } from './support/broken-rules.ts'
 import { contract, newContractKeys, startContractServer } from './support/contract-deployment.ts'
 
 const minutes = 60_000
-const { areas, cleanup } = await readCases('src/contract-suite/cases')
+const { areas, cleanup } = await readCases('packages/contract-suite/src/cases')
 const scenarios = areas.flatMap(scenariosOf)
 
 test('a server passes each scenario, and each scenario fails when the server breaks its rule', {
@@ -63,12 +63,12 @@ test('the document lists each scenario and its mutations', async () => {
     '',
   ]
   const [prose = ''] = readFileSync(path, 'utf8').split('\n| scenario |')
-  await expect(`${prose}\n${table.join('\n')}`).toMatchFileSnapshot(join('../..', path))
+  await expect(`${prose}\n${table.join('\n')}`).toMatchFileSnapshot(join('../../..', path))
 })
 
 test('the package has the version of the server', () => {
   const Manifest = z.object({ version: z.string(), license: z.string() })
-  const [own, server] = ['src/contract-suite/package.json', 'package.json'].map((path) =>
+  const [own, server] = ['packages/contract-suite/package.json', 'package.json'].map((path) =>
     Manifest.parse(JSON.parse(readFileSync(path, 'utf8'))),
   )
   expect(own).toEqual(server)
