@@ -105,8 +105,8 @@ export type Forge = {
   /** Returns the commits of a pull request, open or merged: those of its branch that its base did not have. */
   commitsOf(number: number): Promise<string[]>
   /**
-   * Requests reviews of a pull request from accounts, in addition to earlier ones. @throws {ForgeError} `conflict` if the forge does not
-   * ask one of them, such as its author
+   * Requests reviews of a pull request from accounts, in addition to earlier ones.
+   * @throws {ForgeError} `conflict` if the forge does not ask one of them, such as its author
    */
   requestReviews(number: number, logins: readonly string[]): Promise<void>
   /** True if an account may close pull requests of others. */
@@ -114,8 +114,8 @@ export type Forge = {
   /** Returns the newest pull request from one branch of the repository into another, in whatever state. */
   pullOfBranch(branch: string, base: string): Promise<PullRequest | undefined>
   /**
-   * Opens a pull request. If the forge has no drafts, a draft is an ordinary one with the label `draft`. @throws {ForgeError} `conflict` if
-   * the branch has an open one, or nothing to merge
+   * Opens a pull request. If the forge has no drafts, a draft is an ordinary one with the label `draft`.
+   * @throws {ForgeError} `conflict` if the branch has an open one, or nothing to merge
    */
   open(pull: NewPullRequest): Promise<PullRequest>
   /** Sets the given fields. Labels are added, never removed. A draft stays one: only people mark it as ready. */
@@ -130,7 +130,8 @@ export type Forge = {
   remarksOf(number: number): Promise<Remark[]>
   /**
    * Returns remarks on pull requests since a time (undefined: all), oldest first. The result may include older ones, and must include all
-   * newer ones on `pulls`, as last listed; remarks on others may be left out. @param since ISO 8601, UTC, by the clock of the forge
+   * newer ones on `pulls`, as last listed; remarks on others may be left out.
+   * @param since ISO 8601, UTC, by the clock of the forge
    */
   remarksSince(since: string | undefined, pulls: readonly PullRequest[]): Promise<Remark[]>
   /** Reports the result of a check. Replaces an earlier report for the same commit. */

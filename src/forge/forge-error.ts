@@ -23,7 +23,8 @@ export class ForgeError extends Error {
 }
 
 /**
- * Returns no permission for an account that the repository does not know, or that our account may not ask about. @throws any other error
+ * Returns no permission for an account that the repository does not know, or that our account may not ask about.
+ * @throws any other error
  */
 export function noPermission(error: unknown): { permission: string } {
   if (!(error instanceof ForgeError && (error.code === 'gone' || error.code === 'refused'))) throw error

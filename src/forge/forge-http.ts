@@ -70,8 +70,9 @@ export class ForgeHttp {
   }
 
   /**
-   * Returns all pages of a list. @param isEnough receives the last item of a page, and returns true to stop @throws {ForgeError}, also for
-   * a list that is too long, since a part could be mistaken for the whole
+   * Returns all pages of a list.
+   * @param isEnough receives the last item of a page, and returns true to stop
+   * @throws {ForgeError}, also for a list that is too long, since a part could be mistaken for the whole
    */
   async list<Schema extends z.ZodType>(
     path: string,

@@ -32,7 +32,8 @@ const checks: Record<ForgeKind, (secret: string, delivery: Delivery) => boolean>
 }
 
 /**
- * Opens the adapter of a forge, without any request. @throws {ForgeError} `refused` for a kind of credential that the forge does not have
+ * Opens the adapter of a forge, without any request.
+ * @throws {ForgeError} `refused` for a kind of credential that the forge does not have
  */
 export function openForge({ kind, ...options }: ForgeOptions): Forge {
   return adapters[kind](options)

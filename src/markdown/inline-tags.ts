@@ -22,8 +22,8 @@ const notText =
 
 /**
  * Returns the tags in a page's text in order, each spelling once: not in code, links, URLs, HTML and comments. Takes linear time and no
- * parser. Where a page is ambiguous, the reading with more tags wins, since a tag may hide the page. @param content without comments; see
- * `shownContent`
+ * parser. Where a page is ambiguous, the reading with more tags wins, since a tag may hide the page.
+ * @param content without comments; see `shownContent`
  */
 export function inlineTags(content: string): InlineTag[] {
   if (!mayBegin.test(content)) return []

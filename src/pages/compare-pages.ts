@@ -5,20 +5,17 @@ import type { Context } from '../kb/context.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import { renderMarkdown } from './render-page.ts'
 
-/** Two versions of a page's content; `before` is null where the page is new. */
+/** Two versions of a page's content; `before` is null for a new page. */
 export type ComparedVersions = { before: string | null; after: string }
 
 export type { BlockDiff, LineDiff }
 
-/** How the Markdown differs, by line and by word. */
+/** Returns the differences of the Markdown, by line and by word. */
 export function compareLines(ctx: Context, { before, after }: ComparedVersions): Promise<LineDiff> {
   return ctx.threads.of(DiffPool).lines(before, after)
 }
 
-/**
- * How the pages differ as the caller sees them: by block, in safe HTML without ids.
- * @throws {GanglionError} `not_found`
- */
+/** Returns the differences of the pages as the caller sees them: by block, in safe HTML without ids. @throws {GanglionError} `not_found` */
 export async function comparePages(
   ctx: Context,
   caller: Caller,

@@ -4,7 +4,7 @@ import type { Caller } from '../rules/access/caller.ts'
 
 export type KbDescription = KnowledgeBaseList['knowledgeBases'][number]
 
-/** What one knowledge base is called. @throws {GanglionError} `not_found` */
+/** Describes one knowledge base. @throws {GanglionError} `not_found` */
 export async function describeKb(ctx: Context, { tenantId }: Caller, kbName: string): Promise<KbDescription> {
   const kb = await ctx.readableKb(tenantId, kbName)
   const { id, slug, prefix } = kb.identity

@@ -5,7 +5,7 @@ import { stalenessIn } from '../kb/access/stale-pages.ts'
 import type { Context } from '../kb/context.ts'
 import type { NeuronSummaryRow } from '../kb/projection/neuron-queries.ts'
 
-/** Says of pages of a view when they were verified, and why they are stale. A Source is named to who may see it. */
+/** Returns when pages of a view were verified, and why they are stale. A Source is named only to callers who may see it. */
 export async function freshnessIn({ ctx, view, named }: { ctx: Context; view: KbView; named?: NamedSources }) {
   const { tenantId } = view.kb.identity
   const nameable = named ?? new NamedSources(view, ctx.sources)

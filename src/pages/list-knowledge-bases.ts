@@ -4,7 +4,7 @@ import type { KbLabel } from '../kb/kb-label.ts'
 import { mainSettings } from '../kb/main-settings.ts'
 import type { Caller } from '../rules/access/caller.ts'
 
-/** Whose settings are read at a time. */
+/** Number of knowledge bases whose settings are read at a time. */
 const atOnce = 8
 
 export async function listKnowledgeBases(ctx: Context, { tenantId }: Caller): Promise<KnowledgeBaseList> {

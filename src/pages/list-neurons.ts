@@ -11,8 +11,9 @@ import { tagKey } from '../rules/neurons/tag.ts'
 import { freshnessIn } from './freshness-of.ts'
 
 /**
- * A page of the Neurons that the caller may see, in the order that is asked for.
- * @throws {GanglionError} `not_found` @throws {ValidationError} for a cursor that no page gave.
+ * Returns a page of the Neurons visible to the caller, in the requested order.
+ * @throws {GanglionError} `not_found`
+ * @throws {ValidationError} for an unknown cursor
  */
 export async function listNeurons(
   ctx: Context,
@@ -34,7 +35,7 @@ export async function listNeurons(
   const page: NeuronPage['neurons'] = []
   const { deciding } = await view.kb.settings()
   const freshnessOf = await freshnessIn({ ctx, view })
-  // Only curators may know whom kb.yaml names.
+  // Only curators may know the owners in kb.yaml.
   const rules = view.audience === 'curator' ? (deciding?.owners ?? []) : []
   const isWanted = (row: NeuronSummaryRow) =>
     owner === undefined || goesByOneOf({ names: [owner] }, ownersOfPage(row, rules))

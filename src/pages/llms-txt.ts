@@ -11,8 +11,8 @@ const pageSize = 500
 const maxTitle = 500
 
 /**
- * An index of a knowledge base for language models, after the proposal of llmstxt.org: how to ask, then the Neurons that the
- * caller may see, by their first folder and by seqId; the first 5,000, and where the listing goes on.
+ * Returns an index of a knowledge base for language models, after the proposal of llmstxt.org: how to ask, then the Neurons visible to the
+ * caller, by their first folder and by seqId; the first 5,000, and where the listing continues.
  * @throws {GanglionError} `not_found`
  */
 export async function llmsText(ctx: Context, caller: Caller, kbName: string): Promise<string> {
@@ -50,7 +50,7 @@ async function firstNeurons(ctx: Context, caller: Caller, kbName: string): Promi
   return { neurons, nextCursor: cursor }
 }
 
-/** Neurons by the first folder below `neurons/`, where there are several; those in none come first. */
+/** Groups Neurons by the first folder below `neurons/`, if there are several; those in none come first. */
 function byFolder(neurons: readonly Listed[]): [heading: string, Listed[]][] {
   const folders = Map.groupBy(neurons, ({ path }) => /^neurons\/([^/]+)\//.exec(path)?.[1] ?? '')
   if (folders.size === 1) return [['Neurons', [...neurons]]]
@@ -58,7 +58,7 @@ function byFolder(neurons: readonly Listed[]): [heading: string, Listed[]][] {
   return sorted.map(([folder, listed]) => [folder === '' ? 'Neurons' : folder, listed])
 }
 
-/** A line as the text that it is (CommonMark 2.4). */
+/** Escapes a line of text for Markdown (CommonMark 2.4). */
 function inline(text: string): string {
   return oneLine(text, maxTitle).replace(/[\\`*_[\]<>&#~]/g, '\\$&')
 }

@@ -3,23 +3,23 @@ import type { Neuron } from '../contract/neurons.ts'
 import { type Context, onePer } from '../kb/context.ts'
 import type { ReadableKb } from '../kb/readable-kb.ts'
 
-/** What an answer depends on, beside the commit of main and the audience. */
+/** State that an answer depends on, besides the commit of main and the audience. */
 export type Basis = {
-  /** The records of candidates: they say whether a curator has approved what opens a file. */
+  /** True if it depends on queue records, which say whether a curator has approved the page that opens a file. */
   queue: boolean
-  /** The Sources. */
+  /** True if it depends on Sources. */
   database: boolean
 }
 
 type Kept = { neuron: Neuron; main: string | undefined; queue: string | undefined; database: string | undefined }
 
-/** Bytes, roughly: of Neurons as objects, and of the texts that HTTP makes of them. */
+/** Approximate bytes of the cache: Neurons as objects, and their HTTP bodies. */
 const maxBytes = 32 * 2 ** 20
 const itemBytes = 200
 
 export const neuronAnswers = onePer(({ database }: Context) => new NeuronAnswers(database.revision))
 
-/** Neurons as they were read last, for as long as what they depend on is the same. They must not be changed. */
+/** Cache of Neurons as last read, valid until something they depend on changes. Its entries must not be modified. */
 class NeuronAnswers {
   readonly #kept = new LRUCache<string, Kept>({ maxSize: maxBytes, sizeCalculation: ({ neuron }) => sizeOf(neuron) })
   readonly #databaseRevision: () => string | undefined
@@ -30,7 +30,7 @@ class NeuronAnswers {
 
   /**
    * @param key names the Neuron in its knowledge base, and the audience
-   * @param read reads it, and says what it depends on; without that it is not kept
+   * @param read reads it, and returns what it depends on; without that it is not cached
    */
   async get(
     kb: ReadableKb,
@@ -43,7 +43,7 @@ class NeuronAnswers {
     const before = kb.projection.revision()
     const database = this.#databaseRevision()
     const { neuron, basis } = await read()
-    // What was read while something changed may be of both states.
+    // A read during a change may mix both states.
     if (basis === undefined || (basis.database && database === undefined)) return neuron
     if (kb.projection.revision() !== before) return neuron
     const { main, queue } = kb.heads()

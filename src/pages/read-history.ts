@@ -15,7 +15,7 @@ import { unixLines } from '../rules/text/line-endings.ts'
 
 export type PageVersion = {
   version: number
-  /** Null of one that removed it. */
+  /** Null if this version removed the Neuron. */
   title: string | null
   path: string
   commit: string
@@ -27,26 +27,26 @@ export type PageVersion = {
 export type PageHistory = {
   kb: KbLabel
   seqId: string
-  /** Of the version of today, or the last one. */
+  /** Title of the present version, or of the last one. */
   title: string
   isRemoved: boolean
-  /** The latest first. */
+  /** Versions, latest first. */
   versions: PageVersion[]
-  /** The version before which the next page begins. */
+  /** Version before which the next page begins. */
   next: number | null
 }
 
-/** What a version says: `text` has the front matter for curators, and is the content for others. */
+/** Text of a version. `text`: with front matter for curators; the content for others. */
 export type VersionText = PageVersion & { content: string; text: string }
 
-/** With the blob that it shows: a removal has the path of what it removed, and shows that. */
+/** Version with the blob to show: a removal has the path of the page that it removed, and shows that page. */
 type Version = VersionRow & { candidateId: string | null; shownBlob: string | null | undefined }
 
 const noContent = { content: '', text: '' }
 
 /**
- * The versions of a Neuron that the caller may see, also of one that is removed. Who may not see the Neuron of today sees none of
- * them, and a version that was hidden itself is left out.
+ * Returns the versions of a Neuron that the caller may see, also of a removed one. A caller who may not see the present Neuron sees none of
+ * them, and versions that were hidden themselves are left out.
  * @throws {GanglionError} `not_found`
  */
 export async function readHistory(
@@ -84,8 +84,9 @@ export async function readHistory(
 }
 
 /**
- * Two versions of a Neuron, the older one first.
- * @throws {GanglionError} `not_found` where one is not there, or may not be seen @throws {ValidationError} for one version twice
+ * Returns two versions of a Neuron, the older one first.
+ * @throws {GanglionError} `not_found` if one does not exist, or is hidden
+ * @throws {ValidationError} for one version twice
  */
 export async function readVersions(
   ctx: Context,
@@ -120,7 +121,7 @@ async function versionRows(
   return rows
 }
 
-/** Nothing where the caller may not see the version. */
+/** Returns undefined if the caller may not see the version. */
 async function versionText(view: KbView, row: Version): Promise<VersionText | undefined> {
   const { kb } = view
   const isCurator = view.audience === 'curator'
@@ -136,7 +137,7 @@ async function versionText(view: KbView, row: Version): Promise<VersionText | un
   return { ...shown, title: neuronTitle(file, path), by, content, text: isCurator ? unixLines(text) : content }
 }
 
-/** Commits on main are made in the name of who approved them last; of the others they have a trailer each. */
+/** Returns the last approver, who is the author of the commit. The other approvers have a trailer each. */
 export async function approverOf(kb: ViewedKb, { commit }: Pick<VersionRow, 'commit'>): Promise<string> {
   const { data } = await kb.repository.read(commit)
   const votes = trailersOf(messageOfCommit(data)).filter(([name]) => name === 'Approved-By')

@@ -33,16 +33,15 @@ export type ReadNeuron = {
   file: NeuronFile
   view: KbView
   links: LinkView
-  /** Undefined where it depends on more, such as on another knowledge base. */
+  /** Undefined if it depends on more, such as on another knowledge base. */
   basis: Basis | undefined
 }
 type Reading = { ctx: Context; caller: Caller; view: KbView; links: LinkView; named: NamedSources }
 
 /**
- * Reads one Neuron, by seqId or document UUID, as it stands or as it stood at a commit of main's first-parent line. Its links
- * lead to the Neurons of today, and its backlinks are today's. What the caller's audience may not see is not there: neither
- * the Neuron, nor what it links to, nor what links to it. A past version is shown to whom both the Neuron of today and that
- * version admit.
+ * Reads one Neuron, by seqId or document UUID, in its present state or at a commit of main's first-parent line. Its links lead to the
+ * present Neurons, and its backlinks are the present ones. Content hidden from the caller's audience is absent: the Neuron itself, targets
+ * of its links, and pages that link to it. A past version is shown only if both the present Neuron and that version admit the caller.
  * @throws {GanglionError} `not_found`
  */
 export async function readNeuron(ctx: Context, caller: Caller, asked: AskedNeuron): Promise<Neuron> {
@@ -52,7 +51,7 @@ export async function readNeuron(ctx: Context, caller: Caller, asked: AskedNeuro
   return neuronAnswers(ctx).get(kb, `${effectiveAudience(caller)} ${utcDay(ctx.now())} ${asked.seqId}`, read)
 }
 
-/** A Neuron, and what it was read from; see {@link readNeuron}. */
+/** Reads a Neuron and the state it depends on; see {@link readNeuron}. */
 export async function readNeuronFile(
   ctx: Context,
   caller: Caller,
@@ -70,7 +69,7 @@ async function readCurrent(reading: Reading, seqId: string): Promise<ReadNeuron>
   const row = view.about(seqId, findNeuron)
   if (row === undefined) throw new GanglionError('not_found')
   const { blob, audience: _audience, isPartial, verified: _, owner: __, ...shown } = row
-  // Before anything is waited for, so that all is of one commit.
+  // Before the first await, so that everything is of one commit.
   const written = view.about(seqId, linksOf) ?? []
   const backlinks = backlinksOf(reading, seqId)
   const file = parseNeuronFile(await view.kb.repository.readText(blob))
@@ -133,7 +132,7 @@ async function readPast(reading: Reading, seqId: string, at: string): Promise<Re
   return { neuron, file, view, links: linkView, basis: undefined }
 }
 
-/** Returns the fields of an answer that only the front matter of the page says. */
+/** Returns the fields of an answer that come from the page's front matter alone. */
 function presented({ sources, verified, owner, properties }: ShownFields) {
   return {
     ...(sources.length > 0 && { sources }),
@@ -143,12 +142,12 @@ function presented({ sources, verified, owner, properties }: ShownFields) {
   }
 }
 
-/** Curators see all of it. */
+/** Returns the content that the caller sees; curators see all of it. */
 function contentFor(caller: Caller, file: NeuronFile): string {
   return effectiveAudience(caller) === 'curator' ? unixLines(file.content) : shownContent(file)
 }
 
-/** The files that a page's links name and that the caller may read. */
+/** Returns the files that a page's links name and that the caller may read. */
 async function filesOf(
   { ctx, view, links }: Reading,
   from: string,

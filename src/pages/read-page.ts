@@ -20,24 +20,24 @@ export type NeuronView = {
   neuron: Neuron
   rendered: Rendered
   approvedBy: string
-  /** The version of today; null where the Neuron is removed. */
+  /** Present version; null if the Neuron is removed. */
   current: number | null
-  /** The last day on which it counted as true, where that is past. By the rules of `kb.yaml` for curators only. */
+  /** Last day on which it counted as verified, if that is past. The rules of `kb.yaml` count for curators only. */
   pastDate: string | undefined
   links: ShownLink[]
-  /** Of the first backlinks. */
+  /** Sentences of the first backlinks. */
   mentions: Mention[]
-  /** The nearest Neurons, this one first; only it where it is removed. */
+  /** Nearest Neurons, this one first; only this one if it is removed. */
   around: Graph
 }
 
-/** As many as fit on a page. */
+/** Maximum number of sentences shown. */
 const maxMentions = 20
 const maxAround = 24
 
 /**
- * Reads one Neuron as a page, as it stands or as it stood at a commit; see {@link readNeuron} for what of it the caller sees.
- * @throws {GanglionError} `not_found`
+ * Reads one Neuron for its page, in its present state or at a commit; see {@link readNeuron} for what the caller sees of it. @throws
+ * {GanglionError} `not_found`
  */
 export async function readPage(
   ctx: Context,

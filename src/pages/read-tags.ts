@@ -20,8 +20,7 @@ const pageSize = 200
 const counts = new PerCommit<TagCount[]>()
 
 /**
- * The tags of the Neurons that the caller may see, by name, 200 on a page: those that hold what is asked for, whatever its case and
- * accents.
+ * Returns the tags of the Neurons visible to the caller, by name, 200 on a page: those that contain the query, ignoring case and accents.
  * @throws {GanglionError} `not_found`
  */
 export async function readTags(ctx: Context, caller: Caller, kbName: string, { q, page }: TagQuery): Promise<TagPage> {
@@ -35,7 +34,7 @@ export async function readTags(ctx: Context, caller: Caller, kbName: string, { q
   return { kb: await kbLabel(kb), tags, total: found.length, page: shown, pages }
 }
 
-/** The tags of the Neurons that the caller may see, by name; counted once for a commit and an audience. */
+/** Returns the tags of the Neurons visible to the caller, by name; counted once for a commit and an audience. */
 export function countedTags(kb: ReadableKb, caller: Caller): Promise<TagCount[]> {
   return counts.get(kb, effectiveAudience(caller), () => countTags(kb, caller))
 }

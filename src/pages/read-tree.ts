@@ -7,7 +7,7 @@ import { nextNeuron } from '../kb/projection/tree-queries.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import { pauses } from '../system/pauses.ts'
 
-/** What stands in a folder: another one, by its path below `neurons/`, or a page. */
+/** Entry of a folder: another folder, by its path below `neurons/`, or a page. */
 export type TreeEntry =
   | { kind: 'folder'; name: string; path: string }
   | { kind: 'page'; name: string; seqId: string; title: string }
@@ -19,10 +19,10 @@ export type TreeQuery = { folder: string; cursor?: string | undefined; limit: nu
 const root = 'neurons/'
 
 /**
- * A page of what the caller may see in a folder, by name: folders with a Neuron somewhere below them, and Neurons. The time does not
- * depend on how much stands in the folders.
- * @param query `folder` is a path below `neurons/`, empty for the outermost.
- * @throws {GanglionError} `not_found`, also for a folder in which nothing can be seen.
+ * Returns a page of a folder's entries visible to the caller, by name: folders with a Neuron somewhere below them, and Neurons. The time
+ * does not depend on the size of the folders.
+ * @param query `folder` is a path below `neurons/`, empty for the outermost
+ * @throws {GanglionError} `not_found`, also for a folder in which nothing is visible
  */
 export async function readTree(
   ctx: Context,
@@ -61,7 +61,7 @@ export async function readTree(
   return { kb: await kbLabel(view.kb), folder, entries, nextCursor: null }
 }
 
-/** What comes after all paths in a folder, which ends with a slash: `0` follows the slash. */
+/** Returns the first key after all paths in a folder, which ends with a slash: `0` follows the slash. */
 function behind(folder: string): string {
   return `${folder.slice(0, -1)}0`
 }

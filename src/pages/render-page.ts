@@ -22,15 +22,15 @@ export type RenderInput = {
   kb: string
   /** Markdown without front matter, stored or not. */
   content: string
-  /** The path of the page's file, which relative links begin at. */
+  /** Path of the page's file, from which relative links start. */
   path?: string | undefined
-  /** Before every id, where several pages stand in one document; `null`: no ids. */
+  /** Prefix of every id, for a document with several pages; `null`: no ids. */
   idPrefix?: string | null
 }
 
 type Page = Pick<NeuronFile, 'content' | 'extra'> &
   Pick<RenderInput, 'path' | 'idPrefix'> & {
-    /** What is shown above the page: a heading that opens it and says the same is left out. */
+    /** Title shown above the page. An opening heading that repeats it is left out. */
     title?: string
   }
 type Reading = { view: KbView; canWrite: boolean; own: LinkView; files: FileView }
@@ -40,8 +40,8 @@ const inlineImages = new Set(['png', 'jpg', 'jpeg', 'gif', 'webp', 'avif'])
 const maxTitle = 200
 
 /**
- * Markdown as safe HTML, as the caller may see it: links lead to Neurons and files that the caller may read, others are gaps.
- * @throws {GanglionError} `not_found`
+ * Renders Markdown as safe HTML for the caller: links lead to Neurons and files that the caller may read, others are gaps. @throws
+ * {GanglionError} `not_found`
  */
 export async function renderMarkdown(ctx: Context, caller: Caller, { kb, ...page }: RenderInput): Promise<Rendered> {
   return renderPage(ctx, caller, await openView(ctx, caller, kb), { ...page, extra: {} })
@@ -97,7 +97,7 @@ async function resolved(
   return file ?? gap(reading, target, isOwn)
 }
 
-/** A file, if the caller may read it. */
+/** Returns a file, if the caller may read it. */
 async function fileOf({ view, files }: Reading, path: string): Promise<ResolvedLink | undefined> {
   if (!(await files.opens(path))) return undefined
   const extension = path.slice(path.lastIndexOf('.') + 1).toLowerCase()

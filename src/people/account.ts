@@ -14,11 +14,11 @@ import { signIns } from './sign-in-throttle.ts'
 export type Account = {
   notices: NoticeMode
   hasPassword: boolean
-  /** Whether an identity provider knows the person. */
+  /** True if the person signs in with an identity provider. */
   isLinked: boolean
-  /** Those that are open, the last used first. */
-  /** Agents that the person has let in. */
+  /** Agents the person has authorized (OAuth grants). */
   agents: Pick<ApiKey, 'id' | 'name' | 'role' | 'createdAt' | 'lastUsedAt'>[]
+  /** Open sessions, most recently used first. */
   sessions: (Pick<StoredSession, 'id' | 'address' | 'agent' | 'createdAt' | 'usedAt'> & { isThis: boolean })[]
 }
 
@@ -44,7 +44,7 @@ export async function readAccount({ users, sessions, apiKeys, now }: Context, { 
   }
 }
 
-/** Changes a person's own name: of what they do from now on. */
+/** Changes the caller's own name. Past commits and records keep the old one. */
 export async function changeName(ctx: Context, session: Session, name: string, client: Client): Promise<void> {
   const { user } = session
   if (name === user.name) return
@@ -54,7 +54,7 @@ export async function changeName(ctx: Context, session: Session, name: string, c
 
 const maxFilters = 30
 
-/** Keeps a filter in place of one of the same path or name. @throws {ValidationError} of `name`, if there are too many */
+/** Saves a queue filter, replacing one with the same path or name. @throws {ValidationError} of `name`, if there are too many */
 export async function saveFilter({ users }: Context, session: Session, filter: SavedFilter): Promise<void> {
   const others = session.filters.filter(({ path, name }) => path !== filter.path && name !== filter.name)
   if (others.length >= maxFilters) throw new ValidationError({ name: [`there are ${maxFilters} already: remove one`] })
@@ -67,9 +67,9 @@ export async function removeFilter({ users }: Context, session: Session, path: s
 }
 
 /**
- * Changes a person's own password, and ends their other sessions. A person who has none needs no current one, and may say what
- * their e-mail is: nobody else may, since an identity provider's people are first known by it.
- * @returns the new token of this session.
+ * Changes the caller's own password, and ends their other sessions. A person without a password need not give the current one, and may set
+ * their e-mail: nobody else may, since an identity provider's people are first recognized by it.
+ * @returns the new token of this session
  * @throws {ValidationError} of `current` or `password`; {GanglionError} `rate_limited`, `unavailable`
  */
 export async function changePassword(
@@ -82,7 +82,7 @@ export async function changePassword(
   const known = await ctx.users.get(user.id)
   await requireHardPassword(password, [email ?? user.email, user.name])
   if (known !== undefined && known.passwordHash !== null) {
-    // The session is of the person: strangers' failures do not count.
+    // The caller is signed in, so failed sign-ins from elsewhere must not block this.
     const attempt = { account: user.email, address: client.address, device: id }
     const isRight = await hashInTurn(async () => {
       await signIns(ctx).attempt(attempt)
@@ -106,7 +106,7 @@ export async function changePassword(
   return ctx.sessions.rotate(id, { tenantId: session.tenant.id, role: session.role }, ctx.now())
 }
 
-/** Goes on in another of the person's tenants. @returns the session's new token; undefined if the person has no role there. */
+/** Switches the session to another of the person's tenants. @returns the new session token; undefined if the person has no role there */
 export async function switchTenant(
   { sessions, now }: Context,
   { id, tenants }: Session,
@@ -120,7 +120,7 @@ export async function endOwnSession({ sessions }: Context, { user }: Session, id
   await sessions.end(user.id, id)
 }
 
-/** Ends all of a person's sessions but this one. */
+/** Ends all of a person's other sessions. */
 export async function endOtherSessions(ctx: Context, session: Session, client: Client): Promise<void> {
   const ended = await ctx.sessions.endAll(session.user.id, session.id)
   if (ended > 0) await record(ctx, session, client, { action: 'user.sessions-ended', detail: String(ended) })

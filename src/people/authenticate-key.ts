@@ -4,7 +4,7 @@ import type { Caller } from '../rules/access/caller.ts'
 
 /**
  * Returns the caller of a key's token; undefined if it is malformed, unknown, expired or revoked.
- * @param resource also takes the token of an agent, if it is for this
+ * @param resource also accepts an agent's token for this resource
  * @throws {GanglionError} `tenant_disabled`
  */
 export async function authenticateKey(

@@ -8,14 +8,14 @@ const shape = /^(?<id>[\w-]{43})\.(?<end>\d{1,12})\.(?<mac>[\w-]{43})$/
 
 type Owner = Pick<User, 'id' | 'passwordHash'>
 
-/** Returns proof, for a browser to keep, that the user has signed in there. It ends with the password. */
+/** Returns a token proving that this browser has signed in as the user before. It becomes invalid when the password changes. */
 export function proveDevice(user: Owner, now: Date): string | undefined {
   const [id, end] = [createSecret(), Math.floor(now.getTime() / 1000) + deviceAge]
   const mac = macOf(user, id, end)?.toString('base64url')
   return mac && `${id}.${end}.${mac}`
 }
 
-/** Returns the id of the browser that such a proof names; undefined if it is none of this user. */
+/** Returns the id of the browser in such a token; undefined if it is not valid for this user. */
 export function provenDevice(user: Owner | undefined, proof: string | undefined, now: Date): string | undefined {
   const { id = '', end = '', mac = '' } = shape.exec(proof ?? '')?.groups ?? {}
   const expected = user && macOf(user, id, Number(end))
@@ -24,7 +24,7 @@ export function provenDevice(user: Owner | undefined, proof: string | undefined,
   return given.length === expected.length && timingSafeEqual(given, expected) ? id : undefined
 }
 
-/** The password's hash is the key: who has that may guess at it without this server. */
+/** Uses the password hash as the MAC key, so the token ends with the password. Whoever holds the hash can guess offline anyway. */
 function macOf({ id: userId, passwordHash }: Owner, id: string, end: number): Buffer | undefined {
   if (passwordHash === null) return undefined
   return createHmac('sha256', passwordHash).update(`device ${userId} ${id} ${end}`).digest()

@@ -9,15 +9,15 @@ import type { Client } from './person-session.ts'
 import { admit } from './sign-in.ts'
 import { signIns } from './sign-in-throttle.ts'
 
-/** What a link is for, for the page that it opens: it makes the first administrator, or sets somebody's password. */
+/** Purpose of a one-time link: it creates the first administrator, or sets somebody's password. */
 export type LinkPurpose = { kind: 'first-administrator' } | { kind: 'password'; email: string; name: string }
 
-/** `password` undefined: to be chosen later, which only the first administrator may. */
+/** First administrator. `password`: undefined to choose it later, which nobody else may. */
 export type NewAdministrator = { email: string; name: string; password: string | undefined }
 
 /**
- * The token of a link that makes the first administrator, or lets the one there is choose a password; each call makes the ones
- * before invalid. Undefined where an administrator can sign in, or was given a link that still can be used, or there is no tenant.
+ * Returns the token of a link that creates the first administrator, or lets the existing one choose a password; each call invalidates
+ * earlier ones. Undefined if an administrator can sign in or has a valid link, or there is no tenant.
  */
 export async function makeSetUpLink({ users, tenants, oneTimeLinks, now }: Context): Promise<string | undefined> {
   const admins = await users.administrators()
@@ -31,16 +31,16 @@ export async function makeSetUpLink({ users, tenants, oneTimeLinks, now }: Conte
   return tenant && oneTimeLinks.create({ purpose: 'set-up', userId: null, tenantId: tenant.id }, now())
 }
 
-/** What a link is for. Does not use it up. @throws {GanglionError} `link_expired` */
+/** Returns the purpose of a one-time link without consuming it. @throws {GanglionError} `link_expired` */
 export async function readLink(ctx: Context, token: string): Promise<LinkPurpose> {
   const { user } = await findLink(ctx, token)
   return user === undefined ? { kind: 'first-administrator' } : { kind: 'password', email: user.email, name: user.name }
 }
 
 /**
- * Uses a link to make the first administrator, and signs them in.
- * @returns the token of their session.
- * @throws {GanglionError} `link_expired`; {ValidationError}: then the link stays.
+ * Uses a link to create the first administrator, and signs them in.
+ * @returns the token of their session
+ * @throws {GanglionError} `link_expired`; {ValidationError}, which keeps the link valid
  */
 export async function makeAdministrator(
   ctx: Context,
@@ -67,8 +67,8 @@ export async function makeAdministrator(
 
 /**
  * Uses a link to set a password, ends the person's sessions, and signs them in.
- * @returns the token of the new session.
- * @throws {GanglionError} `link_expired`, `no_role`; {ValidationError}: then the link stays.
+ * @returns the token of the new session
+ * @throws {GanglionError} `link_expired`, `no_role`; {ValidationError}, which keeps the link valid
  */
 export async function setPasswordByLink(
   ctx: Context,
@@ -97,7 +97,7 @@ async function findLink(
   const link = await oneTimeLinks.find(token, now())
   const user = link === undefined || link.userId === null ? undefined : await users.get(link.userId)
   if (link === undefined || (link.userId !== null && user === undefined)) throw new GanglionError('link_expired')
-  // Nobody becomes the first administrator once there is one.
+  // Refuses if an administrator already exists.
   const isLate = user === undefined && (await users.administrators()).some(({ canSignIn }) => canSignIn)
   if (isLate || (user !== undefined && user.disabledAt !== null)) throw new GanglionError('link_expired')
   return { tenantId: link.tenantId, user }

@@ -20,32 +20,32 @@ export type IdentityProviderOptions = {
   issuer: string
   clientId: string
   clientSecret: string
-  /** Roles by group; `*` is everybody's. */
+  /** Roles by group; `*` applies to everybody. */
   roles: ReadonlyMap<string, PersonRole>
   /** Name of the claim that lists a person's groups. */
   groupsClaim: string
-  /** What is asked for, separated by spaces. */
+  /** OAuth scopes to request, separated by spaces. */
   scope: string
-  /** Slug of the tenant that the roles are for. */
+  /** Slug of the tenant in which roles are granted. */
   tenant: string
-  /** Entra ID's id of a tenant (`tid`) whose e-mails count as verified where it does not say whether they are. */
+  /** Entra ID's id of a tenant (`tid`) whose e-mails count as verified if the provider does not assert it. */
   trustedTenant?: string | undefined
 }
 
-/** What the browser must bring back with the provider's answer. */
+/** State that the browser must return with the authorization response (state, nonce, PKCE verifier). */
 export type Flow = { state: string; nonce: string; verifier: string }
 
 export type ProvenPerson = {
   issuer: string
   subject: string
-  /** Undefined if the provider does not vouch for it. */
+  /** Verified e-mail address. Undefined if the provider does not assert that it is verified. */
   email: string | undefined
   name: string | undefined
-  /** Undefined if the provider has too many to list them. */
+  /** Groups of the person. Undefined if the provider has too many to list. */
   groups: string[] | undefined
 }
 
-/** Seconds that the provider has for an answer. */
+/** Timeout of the provider's answers, in seconds. */
 const timeout = 10
 
 const Claims = z.looseObject({
@@ -53,7 +53,7 @@ const Claims = z.looseObject({
   sub: z.string(),
   tid: z.string().optional().catch(undefined),
   email: z.string().optional().catch(undefined),
-  // Anything else than a boolean is not "absent".
+  // A value that is not a boolean counts as false, not as absent.
   email_verified: z.boolean().optional().catch(false),
   name: z.string().optional().catch(undefined),
   preferred_username: z.string().optional().catch(undefined),
@@ -62,7 +62,7 @@ const Claims = z.looseObject({
 type Answer = z.output<typeof Claims>
 const Groups = z.union([z.array(z.string()), z.string().transform((group) => [group])]).catch([])
 
-/** An OpenID Connect provider, by the authorization code flow with PKCE. It is asked for its addresses when it is first needed. */
+/** OpenID Connect provider, used with the authorization code flow with PKCE. Its endpoints are discovered at first use. */
 export class IdentityProvider {
   readonly #options: IdentityProviderOptions
   #configuration: Promise<Configuration> | undefined
@@ -71,7 +71,7 @@ export class IdentityProvider {
     this.#options = options
   }
 
-  /** Where the browser goes to sign in. `redirectUri`: where it comes back to. @throws {GanglionError} `provider_unavailable` */
+  /** Starts the authorization code flow and returns the provider's URL to open. @throws {GanglionError} `provider_unavailable` */
   async begin(redirectUri: string): Promise<{ url: string; flow: Flow }> {
     const configuration = await this.#discover()
     const flow = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() }
@@ -87,7 +87,7 @@ export class IdentityProvider {
   }
 
   /**
-   * Who came back. `callback`: the URL that the provider sent the browser to.
+   * Completes the flow and returns the verified identity. `callback`: the full redirect URL, with its query.
    * @throws {GanglionError} `provider_unavailable`, `sign_in_failed`
    */
   async finish(callback: URL, flow: Flow): Promise<ProvenPerson> {
@@ -112,7 +112,7 @@ export class IdentityProvider {
       endpoint === undefined ? [] : [Claims.parse(await fetchUserInfo(configuration, tokens.access_token, token.sub))]
     const answers = [token, ...info]
     return {
-      // That of the token: the metadata of an issuer for many tenants have a placeholder in it.
+      // The issuer of the token: the metadata of a multi-tenant issuer contain a placeholder.
       issuer: token.iss ?? issuer,
       subject: token.sub,
       email: answers.find((answer) => this.#vouches(answer))?.email,
@@ -121,7 +121,10 @@ export class IdentityProvider {
     }
   }
 
-  /** Whether one answer names an e-mail and says itself that it is verified: two answers may speak of two e-mails. */
+  /**
+   * True if a single response contains both the e-mail and `email_verified`. Claims from different responses must never be combined: they
+   * may describe different addresses.
+   */
   #vouches({ email, email_verified: isVerified, tid }: Answer): boolean {
     const { trustedTenant } = this.#options
     return email !== undefined && (isVerified ?? (tid !== undefined && tid === trustedTenant))
@@ -141,7 +144,10 @@ export class IdentityProvider {
   }
 }
 
-/** OpenID Connect Core 1.0, section 5.6.2: a claim that is named only is kept elsewhere. Entra ID does so with more than 200 groups. */
+/**
+ * Returns the groups, or undefined if the claim is only referenced (OpenID Connect Core 1.0, section 5.6.2), as Entra ID does for more than
+ * 200 groups.
+ */
 function groupsIn(answers: readonly Answer[], claim: string): string[] | undefined {
   const given = answers.find((answer) => answer[claim] !== undefined)
   if (given !== undefined) return Groups.parse(given[claim])

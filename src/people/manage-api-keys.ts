@@ -6,7 +6,7 @@ import { bareId, isPerson } from '../rules/access/caller.ts'
 import { oneLine } from '../rules/text/lines.ts'
 import type { ApiKey } from '../state/accounts/api-keys.ts'
 
-/** An API key without its token. `isAgent`: it is that of an agent of its name, which a person has let in with OAuth. */
+/** API key without its token. `isAgent`: it belongs to an agent of that name, which a person has authorized with OAuth. */
 export type ApiKeySummary = Omit<ApiKey, 'tenantId' | 'userId'>
 
 export type ApiKeyPage = { keys: ApiKeySummary[]; next: string | null }
@@ -14,7 +14,7 @@ export type ApiKeyPage = { keys: ApiKeySummary[]; next: string | null }
 const pageSize = 50
 const maxName = 100
 
-/** Makes an API key of the caller's tenant, which counts as the person who makes it. The token is in this answer only. */
+/** Creates an API key of the caller's tenant, which counts as its maker. Only this answer contains the token. */
 export async function createApiKey(
   ctx: Pick<Context, 'apiKeys' | 'audit' | 'now' | 'onError'>,
   by: Acting,
@@ -29,7 +29,7 @@ export async function createApiKey(
   return { key: summaryOf(key), token }
 }
 
-/** Makes the key of an agent that a person lets in: it acts as an app or as a reader, and is used by the tokens of the grant. */
+/** Creates the key of an agent that a person authorizes. It acts as an app or as a reader, through the tokens of the grant. */
 export async function connectAgent(
   ctx: Pick<Context, 'apiKeys' | 'audit' | 'now' | 'oauthRecords' | 'onError'>,
   by: Acting,
@@ -43,7 +43,7 @@ export async function connectAgent(
   await recordAct(ctx, by, { action: 'agent.connected', subject: name, detail: role })
 }
 
-/** Revokes an agent that the person has let in. @throws {GanglionError} `not_found` */
+/** Revokes an agent that the person has authorized. @throws {GanglionError} `not_found` */
 export async function disconnectAgent(
   ctx: Pick<Context, 'apiKeys' | 'audit' | 'now' | 'onError'>,
   by: Acting,
@@ -55,7 +55,7 @@ export async function disconnectAgent(
   await recordAct(ctx, { ...by, tenantId: agent.tenantId }, { action: 'agent.disconnected', subject: agent.name })
 }
 
-/** A page of a tenant's API keys, newest first, revoked and expired ones included. @param before the `next` of a page */
+/** Returns a page of a tenant's API keys, newest first, including revoked and expired ones. @param before the `next` of a page */
 export async function listApiKeys(
   { apiKeys }: Pick<Context, 'apiKeys'>,
   { tenantId }: { tenantId: string },
@@ -66,7 +66,7 @@ export async function listApiKeys(
   return { keys, next: found.length > pageSize ? (keys.at(-1)?.id ?? null) : null }
 }
 
-/** Sets what a key may propose from now on. @throws {GanglionError} `not_found`, also for another tenant's key */
+/** Sets what a key may propose. @throws {GanglionError} `not_found`, also for another tenant's key */
 export async function limitApiKey(
   ctx: Pick<Context, 'apiKeys' | 'audit' | 'now' | 'onError'>,
   by: Acting,
@@ -78,7 +78,7 @@ export async function limitApiKey(
   await recordAct(ctx, by, { action: 'key.limited', subject: key.name, detail: JSON.stringify(key.limits) })
 }
 
-/** Rejects an API key from now on. Again: nothing more. @throws {GanglionError} `not_found`, also for another tenant's key */
+/** Revokes an API key. Revoking it again has no effect. @throws {GanglionError} `not_found`, also for another tenant's key */
 export async function revokeApiKey(
   ctx: Pick<Context, 'apiKeys' | 'audit' | 'now' | 'onError'>,
   by: Acting,

@@ -15,13 +15,13 @@ import { byPerson } from './person-session.ts'
 export type Administrator = {
   by: By
   tenantId: string
-  /** The tenants whose people they manage; the operator of the server manages everybody. */
+  /** Tenants whose people the caller manages; the server's operator manages everybody. */
   administers: ReadonlySet<string> | 'all'
 }
 
 export type PeoplePage = {
   people: (Omit<Person, 'passwordHash'> & { hasPassword: boolean })[]
-  /** E-mail, for the query of the next page; null on the last one. */
+  /** E-mail for the query of the next page; null on the last one. */
   next: string | null
 }
 
@@ -52,9 +52,9 @@ export async function listPeople({ users }: Context, { tenantId }: Administrator
 }
 
 /**
- * Makes a user with a role.
- * @returns the token of the link by which they choose their password.
- * @throws {ValidationError} where the e-mail is somebody's
+ * Creates a user with a role.
+ * @returns the token of the link with which they choose their password
+ * @throws {ValidationError} if the e-mail is taken
  */
 export async function invitePerson(
   ctx: Context,
@@ -74,7 +74,7 @@ export async function invitePerson(
 }
 
 /**
- * Gives a person of the tenant, or the operator anybody, another role there, or none.
+ * Changes or removes the role of a person of the tenant; the operator may change anybody's.
  * @throws {GanglionError} `not_found`, `last_administrator`
  */
 export async function changeRole(
@@ -98,7 +98,7 @@ export async function changeRole(
   })
 }
 
-/** Changes what people call a person. @throws {GanglionError} `not_found` */
+/** Changes a person's display name. @throws {GanglionError} `not_found` */
 export async function renamePerson(
   ctx: Context,
   administrator: Administrator,
@@ -113,8 +113,8 @@ export async function renamePerson(
 }
 
 /**
- * Disables a person, which ends their sessions and agents for good, enables them again, or ends their sessions.
- * @throws {GanglionError} `not_found`, `last_administrator`; `insufficient_role` where the person also works for tenants that the
+ * Disables an account, which permanently ends its sessions and agents, enables it, or ends its sessions.
+ * @throws {GanglionError} `not_found`, `last_administrator`; `insufficient_role` if the person also belongs to tenants that the
  * administrator does not manage
  */
 export async function changePerson(
@@ -149,8 +149,8 @@ export async function changePerson(
 }
 
 /**
- * Makes a link by which a person chooses a password.
- * @returns the person's e-mail and the link's token.
+ * Creates a link with which a person chooses a password.
+ * @returns the person's e-mail and the link's token
  * @throws {GanglionError} `not_found`, `insufficient_role`
  */
 export async function makeResetLink(
@@ -177,7 +177,7 @@ type OnPerson = {
   memberships: Membership[]
 }
 
-/** Acts on a person of the tenant, and records it, in one transaction. */
+/** Changes a person of the tenant and records the event, in one transaction. */
 async function onPerson(
   ctx: Context,
   { by, tenantId, administers }: Administrator,
@@ -198,7 +198,7 @@ async function onPerson(
   })
 }
 
-/** What changes how somebody signs in is for those who manage all of the person's tenants. */
+/** Requires an administrator of every tenant the person belongs to: the change affects how they sign in everywhere. */
 function requireAll({ administers }: Administrator, memberships: readonly Membership[]): void {
   if (administers === 'all' || memberships.every(({ tenantId }) => administers.has(tenantId))) return
   throw new GanglionError(

@@ -6,16 +6,16 @@ import { KeyedLock } from '../system/concurrency/keyed-lock.ts'
 
 const derive = promisify(argon2)
 
-/** OWASP's parameters for argon2id: memory in KiB. */
+/** Parameters of argon2id recommended by OWASP. `memory` in KiB. */
 const cost = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 }
 const shape = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/
 
-/** A hash takes a while and 19 MB: one at a time, and no more than these wait. */
+/** Maximum number of queued hashes. Each takes 19 MB, so they run one at a time. */
 const hashing = new KeyedLock()
 const maxWaiting = 50
 let waiting = 0
 
-/** Runs what hashes a password, once others are done. @throws {GanglionError} `unavailable` while too many wait. */
+/** Runs a password hash after those that were queued before. @throws {GanglionError} `unavailable` if too many are queued */
 export async function hashInTurn<Result>(work: () => Promise<Result>): Promise<Result> {
   if (waiting >= maxWaiting) throw new GanglionError('unavailable')
   waiting++
@@ -26,7 +26,7 @@ export async function hashInTurn<Result>(work: () => Promise<Result>): Promise<R
   }
 }
 
-/** `$argon2id$v=19$m=…,t=…,p=…$<salt>$<hash>`, as other programs write it too. */
+/** Returns `$argon2id$v=19$m=…,t=…,p=…$<salt>$<hash>`, the format of other programs. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16)
   const hash = await hashInTurn(() => derive('argon2id', parameters(password, salt, cost)))
@@ -34,10 +34,10 @@ export async function hashPassword(password: string): Promise<string> {
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(salt)}$${base64(hash)}`
 }
 
-/** Of a password that nobody has. */
+/** Hash that no password matches. Verified against when an account has none, so that both cases take the same time. */
 const nobodys = `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${'A'.repeat(22)}$${'A'.repeat(43)}`
 
-/** Whether a password is the one of a hash. Takes as long where there is no hash. Call it in turn; see {@link hashInTurn}. */
+/** True if a password matches a hash. Takes as long without a hash. Call it in turn; see {@link hashInTurn}. */
 export async function isPasswordOf(hash: string | null, password: string): Promise<boolean> {
   const [, memory, passes, parallelism, salt = '', tag = ''] = shape.exec(hash ?? nobodys) ?? []
   const expected = Buffer.from(tag, 'base64')
@@ -51,10 +51,7 @@ export async function isPasswordOf(hash: string | null, password: string): Promi
   return timingSafeEqual(actual, expected) && hash !== null
 }
 
-/**
- * Rejects a password that is easy to guess: a common one, a word of the person's own, or a simple pattern of these.
- * @throws {ValidationError}
- */
+/** Rejects a password that is easy to guess: a common one, a word of the person, or a simple pattern of these. @throws {ValidationError} */
 export async function requireHardPassword(password: string, about: readonly string[]): Promise<void> {
   const { isEasyToGuess } = await import('./common-passwords.ts')
   if (isEasyToGuess(password, about)) {

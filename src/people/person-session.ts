@@ -9,14 +9,14 @@ export type Session = {
   id: string
   user: { id: string; email: string; name: string }
   tenant: { id: string; slug: string }
-  /** In that tenant. */
+  /** Role in the session's tenant. */
   role: PersonRole
-  /** For that tenant, the oldest first. */
+  /** The person's saved filters in this tenant, oldest first. */
   filters: readonly SavedFilter[]
   tenants: readonly { id: string; slug: string; role: PersonRole }[]
 }
 
-/** Where a request comes from, for the person and the audit to recognise. `device`: proof of an earlier sign-in. */
+/** Origin of a request, as the person and the audit log see it. `device`: proof of an earlier sign-in. */
 export type Client = { address: string; agent: string; device?: string | undefined }
 
 export type OpenSession = {
@@ -24,15 +24,15 @@ export type OpenSession = {
   caller: Caller
   /** Secret from which the tokens of the session's forms are derived. */
   formSecret: string
-  /** The session's token from now on, if it is a new one. */
+  /** New token of the session, if it has changed. */
   newToken?: string
 }
 
 const maxAgent = 300
 
 /**
- * Begins a session for a person who has proved who they are, in the tenant that is asked for or their first.
- * @returns its token and tenant; undefined if the person has no role anywhere, or not in that tenant.
+ * Starts a session for an authenticated person, in the requested tenant or their first.
+ * @returns its token and tenant; undefined if the person has no role there
  */
 export async function startSession(
   { users, sessions, now }: Context,
@@ -51,9 +51,9 @@ export async function startSession(
 }
 
 /**
- * The session of a token. Where the person's role has changed since the token was made, the session goes on under a new token.
- * @param options.isUse false for what a page asks by itself: then the session neither lives longer nor moves.
- * @returns undefined for a token that is malformed, unknown or expired, and for a person who is disabled or has no role left.
+ * Returns the session of a token. If the person's role has changed since the token was made, the session continues under a new token.
+ * @param options.isUse false for requests that a page sends by itself, which neither extend the session nor replace its token
+ * @returns undefined if the token is malformed, unknown or expired, or the person is disabled or has no role left
  */
 export async function openSession(
   ctx: Context,

@@ -15,7 +15,7 @@ export async function readMe({ tenants, apiKeys, users }: Context, caller: Calle
   return { name, tenant: tenant.slug, ...may, expiresAt: key?.expiresAt ?? null, ...told }
 }
 
-/** A person changes how they are told. @throws {GanglionError} `insufficient_role` for a key */
+/** Changes the caller's notification settings. @throws {GanglionError} `insufficient_role` for a key */
 export async function changeMe(ctx: Context, caller: Caller, { notices }: MeChange): Promise<Me> {
   if (!isPerson(caller)) throw new GanglionError('insufficient_role')
   await ctx.users.setNotices(bareId(caller), notices)

@@ -3,13 +3,13 @@ import { type Context, onePer } from '../kb/context.ts'
 import { clientNetwork } from '../rules/access/client-network.ts'
 import { type RateCounter, rateCounter, type Use } from '../state/rate-counter.ts'
 
-/** Failures of one network at one account, or of one remembered device. */
+/** Maximum failures of one network at one account, or of one remembered device. */
 const maxFailures = 5
-/** Failures of one network, at all accounts. */
+/** Maximum failures of one network, at all accounts. */
 const maxOfNetwork = 20
-/** Failures at one account, from all networks: far more than its owner has, and far too few to find a password. */
+/** Maximum failures at one account, from all networks: far more than its owner makes, and far too few to find a password. */
 const maxOfAccount = 100
-/** Milliseconds in which they are counted. */
+/** Milliseconds in which failures are counted. */
 export const signInSpan = 15 * 60_000
 
 export const signIns = onePer(
@@ -17,7 +17,7 @@ export const signIns = onePer(
     new SignInThrottle(rateCounter({ db, now }, { name: 'sign-in', span: signInSpan })),
 )
 
-/** Who tries to sign in. `device`: names a browser in which this account has signed in before, and which has proved it. */
+/** Sign-in attempt. `device`: verified id of a browser in which this account has signed in before. */
 export type SignInAttempt = { account: string; address: string; device?: string | undefined }
 
 /**
@@ -41,18 +41,18 @@ export class SignInThrottle {
   async attempt(attempt: SignInAttempt): Promise<void> {
     const bounds = boundsOf(attempt)
     for (const [key, most] of bounds) refuseFrom(most, await this.#failures.read(key))
-    // Another node may have counted one meanwhile.
+    // Another node may have counted a failure meanwhile.
     for (const [key, most] of bounds) refuseFrom(most + 1, await this.#failures.add(key, 1))
   }
 
-  /** The attempt succeeded. Failures of others at the account, and of the network at others, stay. */
+  /** Clears the failures of this network at this account after a successful sign-in. Other counters stay. */
   async forgive(attempt: SignInAttempt): Promise<void> {
     const [[own], ...shared] = boundsOf(attempt)
     await this.#failures.remove(own)
     for (const [key] of shared) await this.#failures.add(key, -1)
   }
 
-  /** Forgets the failures at an account: its owner has proved who they are in another way. */
+  /** Clears the failures at an account whose owner has authenticated in another way. */
   async open({ account, address }: Omit<SignInAttempt, 'device'>): Promise<void> {
     await this.#failures.remove(accountKey(account))
     await this.#failures.remove(pairKey(account, address))
@@ -61,7 +61,7 @@ export class SignInThrottle {
 
 type Bound = readonly [key: string, most: number]
 
-/** The first is of nobody else. */
+/** Returns the counters that limit an attempt. The first belongs to this device, or to this account and network, alone. */
 function boundsOf({ account, address, device }: SignInAttempt): [Bound, ...Bound[]] {
   if (device !== undefined) return [[`device ${device}`, maxFailures]]
   return [

@@ -31,21 +31,14 @@ export async function signIn(
   return admit(ctx, known, client, { detail: 'with a password' })
 }
 
-/**
- * Returns what lets the browser that has a session pass when others guess at the account's password; undefined where the account has
- * none.
- */
+/** Returns a token that exempts the session's browser from failures of others at the account; undefined if the account has no password. */
 export async function rememberDevice({ users, sessions, now }: Context, token: string): Promise<string | undefined> {
   const found = await sessions.find(token, now())
   const user = found && (await users.get(found.session.userId))
   return user && proveDevice(user, now())
 }
 
-/**
- * Begins the session of somebody who has proved who they are, and records it.
- * @returns its token.
- * @throws {GanglionError} `no_role`
- */
+/** Starts the session of an authenticated person, and records it. @returns its token @throws {GanglionError} `no_role` */
 export async function admit(
   ctx: Context,
   user: Pick<User, 'id' | 'email' | 'name'>,

@@ -18,18 +18,18 @@ export type SingleSignOn = ReturnType<typeof singleSignOn>
 
 export function singleSignOn(ctx: Context, options: IdentityProviderOptions) {
   let known: IdentityProvider | undefined
-  /** Loaded with the first person who signs in so. */
+  /** Loaded with the first person who signs in with it. */
   const provider = async () => {
     const { IdentityProvider } = await import('./identity-provider.ts')
     known ??= new IdentityProvider(options)
     return known
   }
-  /** `reachedAt`: where the server is reached, if it does not know that itself. */
+  /** Returns the redirect URI. `reachedAt`: origin of the request, used if the server has no configured URL. */
   const redirectUri = (reachedAt: string) => new URL(ctx.urls.signInCallback(), reachedAt)
   return {
-    /** Where the browser goes, and what it must bring back. */
+    /** Returns the provider's URL to open, and the state that the browser must return. */
     begin: async (reachedAt: string) => (await provider()).begin(redirectUri(reachedAt).href),
-    /** Signs in who comes back, with the query that the provider answered with. Gives the token of the session. */
+    /** Signs in a returning person, with the query of the provider's redirect. Returns the token of the session. */
     async finish(reachedAt: string, query: string, flow: Flow, client: Client) {
       const callback = redirectUri(reachedAt)
       callback.search = query
@@ -38,14 +38,14 @@ export function singleSignOn(ctx: Context, options: IdentityProviderOptions) {
   }
 }
 
-/** Who gives and takes roles by the provider's groups. */
+/** Actor of role changes by the provider's groups. */
 const actor = { id: 'single-sign-on', name: 'Single sign-on' }
 
 /**
- * Signs in a person whom the identity provider has proved, with the role that their groups give; without one they lose the role
- * that they had. If the groups are not known, a person keeps at least the role that they had. A person is known by the provider's issuer
- * and subject; only who comes for the first time, by a verified e-mail.
- * @returns the token of the new session.
+ * Signs in a person whom the identity provider has authenticated, with the role of their groups; without one they lose their role. If the
+ * groups are unknown, they keep at least their present role. A person is identified by the provider's issuer and subject; only at their
+ * first sign-in, by a verified e-mail.
+ * @returns the token of the new session
  * @throws {GanglionError} `no_role`, `sign_in_failed`
  */
 async function signInProven(
@@ -88,14 +88,14 @@ function higher(...roles: (PersonRole | undefined)[]): PersonRole | undefined {
   return PersonRole.options.findLast((role) => roles.includes(role))
 }
 
-/** The most that any of the groups gives. */
+/** Returns the highest role granted by any of the groups. */
 function roleOf(groups: readonly string[], roles: IdentityProviderOptions['roles']): PersonRole | undefined {
   return higher(...[...groups, '*'].map((group) => roles.get(group)))
 }
 
 /**
- * The user who has the person's verified e-mail, and whom no provider knows yet. Whoever set that user up may not have been the
- * person: what they could still come in with ends.
+ * Links the user with the person's verified e-mail who has no provider yet. Somebody else may have created that user, so its password and
+ * sessions end.
  */
 async function takeOver(transaction: Transaction<Schema>, person: ProvenPerson): Promise<User | undefined> {
   const users = new Users(transaction)
@@ -109,7 +109,7 @@ async function takeOver(transaction: Transaction<Schema>, person: ProvenPerson):
   return known
 }
 
-/** @throws {GanglionError} `sign_in_failed` where the provider does not vouch for an e-mail */
+/** @throws {GanglionError} `sign_in_failed` if the provider does not assert a verified e-mail */
 async function join(users: Users, person: ProvenPerson, now: Date): Promise<User | undefined> {
   const email = emailOf(person)
   const name = PersonName.safeParse(person.name ?? '').data ?? email.slice(0, email.indexOf('@'))

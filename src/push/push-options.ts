@@ -4,13 +4,13 @@ import { oneLine } from '../rules/text/lines.ts'
 const maxTopic = 100
 
 export type PushOptions = {
-  /** Keeps several proposals for one Neuron apart. */
+  /** Topic that separates several proposals for one Neuron. */
   topic: string
   /** Merges a push to `refs/for/main` into main at once. */
   submit: boolean
 }
 
-/** Reads the options of `git push -o`. @throws {PushRefused} */
+/** Parses the options of `git push -o`. @throws {PushRefused} */
 export function parsePushOptions(options: readonly string[]): PushOptions {
   let topic = ''
   for (const option of options) {

@@ -37,38 +37,38 @@ import { leftProposals, pagesOnTheWay } from './withdraw-proposals.ts'
 export type ProposedNeuron = {
   candidateId: string
   title: string
-  /** `waiting`: proposed earlier, and not part of this push. */
+  /** State of the proposal. `waiting`: proposed earlier, and not part of this push. */
   state: 'new' | 'updated' | 'unchanged' | 'approved' | 'withdrawn' | 'waiting'
   path?: string
   movedFrom?: string | undefined
   removes?: boolean
   /** Files of answer tests that come with it. */
   tests?: readonly string[]
-  /** The dismissal of an earlier proposal for the same Neuron by somebody other than the pusher. */
+  /** Dismissal of an earlier proposal for the same Neuron by somebody other than the pusher. */
   dismissal?: Decision | undefined
 }
 
 export type ProposalPush = {
   /** All differences between the base on main and the pushed commit. */
   changes: readonly TreeChange[]
-  /** The commits of which the push consists. */
+  /** Commits of the push. */
   range: PushRange
   proposer: Actor
   origin: Origin
 }
 
-/** Bytes of answer tests in one record, which must have room for what is decided, and in all records of a push. */
+/** Maximum bytes of answer tests in one record, which must have room for decisions, and in all records of a push. */
 const [maxCarriedBytes, maxCopiedBytes] = [160 * 1024, 16 * 2 ** 20]
 const tooLong = 'the answer tests are too long to be proposed with a page'
 
-/** `candidate`: must be written, because it has changed. */
+/** Proposal. `candidate`: set if it has changed and must be written. */
 type Proposed = ProposedNeuron & { candidate?: Candidate }
 
 /**
- * Puts each Neuron that was pushed for review on the queue: as a new candidate, or as the new content of the pending candidate
- * that its page names, or that the same pusher proposed before. Proposals that the push withdraws are dismissed. Main does not
- * change.
- * @throws {PushRefused} for answer tests that are too long @throws {GanglionError} `queue_full`, `record_full`
+ * Puts each Neuron that was pushed for review on the queue: as a new candidate, or as the new content of the pending candidate that its
+ * page names, or that the same pusher proposed before. Dismisses the proposals that the push withdraws. Main does not change.
+ * @throws {PushRefused} for answer tests that are too long
+ * @throws {GanglionError} `queue_full`, `record_full`
  */
 export async function proposePush(kb: KnowledgeBase, push: ProposalPush, now: () => Date): Promise<ProposedNeuron[]> {
   const onTheWay = await pagesOnTheWay(kb, push.range, push.origin)
@@ -111,7 +111,7 @@ export async function proposePush(kb: KnowledgeBase, push: ProposalPush, now: ()
   })
 }
 
-/** The files of answer tests that a push changes, and that main does not have so already. */
+/** Returns the files of answer tests that a push changes, unless main already has the same text. */
 async function carriedTests(
   sql: AllTables,
   changes: readonly TreeChange[],
@@ -128,7 +128,7 @@ async function carriedTests(
   return pushed.filter(({ path }) => changed.some((change) => change.path === path))
 }
 
-/** Whether main differs from it. */
+/** True if main differs from the pushed page. */
 function isChange({ before, path, blob }: PushedNeuron): boolean {
   return before === undefined || before.path !== path || before.blob !== blob
 }
@@ -184,9 +184,7 @@ function knownProposal(kb: KnowledgeBase, neuron: PushedNeuron, origin: Origin):
   return named?.status === 'pending' ? named : own()
 }
 
-/**
- * The dismissal by somebody else of the last proposal for the Neuron: of the one that its page names, or of the pusher's own.
- */
+/** Returns the dismissal by somebody else of the last proposal for the Neuron: of the one that its page names, or of the pusher's own. */
 async function earlierDismissal(
   kb: KnowledgeBase,
   staging: Staging,
@@ -203,14 +201,14 @@ async function earlierDismissal(
   return dismissal?.by.id === proposer.id ? undefined : dismissal
 }
 
-/** The version of this very page that main took, and that the pusher's branch does not contain yet. */
+/** Returns the approved version of this very page that the pusher's branch does not contain yet. */
 function approvedProposal(kb: KnowledgeBase, neuron: PushedNeuron, origin: Origin): CandidateRow | undefined {
   return candidatesOfOrigin(kb.projection.write, connectorOf(origin), gitOriginOf(neuron, origin)).find(
     ({ status, fingerprint }) => status === 'approved' && fingerprint === gitFingerprint(neuron),
   )
 }
 
-/** The page at the base of the push: another may have stood in its place. */
+/** Returns the page at the base of the push; another page may have had its path. */
 async function baseOf(
   kb: KnowledgeBase,
   staging: Staging,

@@ -6,7 +6,7 @@ import { folderChanges } from '../rules/paths/folder-changes.ts'
 import { oneLine } from '../rules/text/lines.ts'
 import type { ProposedNeuron } from './push-proposals.ts'
 
-/** More would scroll the rest out of sight. */
+/** Maximum lines: more would scroll the rest out of sight. */
 const maxShown = 20
 const maxLeft = 5
 const done: Readonly<Record<TakenNeuron['verb'], string>> = {

@@ -34,7 +34,7 @@ const proposeRef = 'refs/for/main'
 const isProtected = `this knowledge base takes no direct pushes; propose with: git push origin HEAD:${proposeRef}`
 const headRef = /^refs\/candidates\/([0-9a-f-]{36})\/head$/
 
-/** What a ref that is pushed to asks for. */
+/** Request that a push to a ref makes. */
 type Request =
   | { kind: 'main'; from: Oid; to: Oid }
   | { kind: 'propose' | 'submit'; from: Oid; to: Oid }
@@ -42,7 +42,7 @@ type Request =
 
 type Pusher = { caller: Caller; reachedAt: string } & Pick<MainPush, 'follows'>
 
-/** Checks and receives the pushes of one caller to one knowledge base. */
+/** Returns the receiver that checks and accepts the pushes of one caller to one knowledge base. */
 export function receiverFor(ctx: Context, kb: KnowledgeBase, pusher: Pusher): Receiver {
   return {
     judge: (updates, quarantine, options) => judge(ctx, kb, pusher, { updates, quarantine, options }),
@@ -110,7 +110,7 @@ async function judgeRequest(
   return [...findings, ...conflicts]
 }
 
-/** Returns what prevents a submitted push from being merged into main as it is now. Main may still move before the merge. */
+/** Returns what prevents a submitted push from being merged into the present main. Main may still move before the merge. */
 async function conflictsOf(
   kb: KnowledgeBase,
   caller: Caller,
@@ -130,7 +130,7 @@ function mainOrigin(caller: Caller): Origin {
 }
 
 /**
- * Returns what a push to a ref asks for.
+ * Returns the request that a push to a ref makes.
  * @param repository sees the push's objects
  * @throws {PushRefused} if the push is not allowed
  */
@@ -188,7 +188,7 @@ async function mainPush(
   throw new PushRefused('what main holds cannot be taken away: it is no fast-forward')
 }
 
-/** Where a pushed commit left main. @throws {PushRefused} */
+/** Returns the commit at which a pushed commit left main. @throws {PushRefused} */
 async function baseOf(repository: Repository, main: Oid, to: Oid): Promise<Oid | undefined> {
   try {
     return await mergeBase(repository, main, to)
@@ -207,7 +207,7 @@ async function requireCommit(repository: Repository, to: Oid): Promise<void> {
   throw new PushRefused(`only a commit can be pushed, and ${short} is a ${type}${hint}`)
 }
 
-/** Files that are neither Neurons nor answer tests that come with some. */
+/** Finds files that are neither Neurons nor answer tests that come with some. */
 async function unproposable(kb: KnowledgeBase, repository: Repository, { from, to }: PushRange): Promise<Finding[]> {
   try {
     const changes = await pushedChanges(repository, from, to)
@@ -220,7 +220,7 @@ async function unproposable(kb: KnowledgeBase, repository: Repository, { from, t
       return { rule: 'not-a-neuron', severity: 'error', path, line: 1, message }
     })
   } catch (error) {
-    if (error instanceof PushTooLarge) return [] // told by the check itself
+    if (error instanceof PushTooLarge) return [] // The check itself reports it.
     throw error
   }
 }
@@ -241,7 +241,7 @@ async function receive(
       outcomes.push({ ref: update.ref })
     } catch (error) {
       const refused = reasonOf(error)
-      // A push of several refs counts as received if any of them was taken.
+      // A push of several refs counts as received if one of them was accepted.
       const isReceived = outcomes.some((outcome) => outcome.refused === undefined)
       if (refused === undefined && !isReceived) throw error
       if (refused === undefined) ctx.onError(error)
@@ -297,7 +297,7 @@ async function receiveRequest(
 
 /** Milliseconds that a push waits for answer tests. */
 const patience = 5_000
-/** More candidates of one push are not tried out together while somebody waits. */
+/** Maximum candidates of one push that are tested together while the pusher waits. */
 const maxTried = 20
 
 async function testLines({ tests, onError }: Context, kb: KnowledgeBase): Promise<string[]> {
@@ -321,7 +321,7 @@ async function effectsOfPush(
   return effects === undefined ? [] : withTimeout(patience, effects, () => effectLines(runningTests))
 }
 
-/** What was pushed is received, whatever its tests do. */
+/** The push is accepted, whatever happens to its tests. */
 function noLines(onError: Context['onError']): (error: unknown) => string[] {
   return (error) => {
     if (!(error instanceof GanglionError)) onError(error)

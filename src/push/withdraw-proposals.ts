@@ -8,17 +8,17 @@ import { withDecision } from '../kb/writing/record.ts'
 import { parseCandidate } from '../markdown/file/candidate-file.ts'
 import type { Actor, Candidate } from '../rules/candidates/candidate.ts'
 
-/** What the same pusher proposed before under the same topic, and the push does not contain. */
+/** Earlier proposals of the same pusher and topic that the push does not contain. */
 export type LeftProposals = {
   /** Records of the proposals that the push withdraws, dismissed. */
   withdrawn: Candidate[]
-  /** Proposals from another branch. They stay pending. */
+  /** Proposals from another branch, which stay pending. */
   waiting: OriginRow[]
 }
 
 /**
- * The pages in all commits of a push, as fingerprints of `fingerprintOf`; empty if the pusher has nothing pending.
- * @throws {GitError}
+ * Returns the pages in all commits of a push, as fingerprints of `fingerprintOf`; empty if the pusher has no pending proposals. @throws
+ * {GitError}
  */
 export async function pagesOnTheWay(kb: KnowledgeBase, range: PushRange, origin: Origin): Promise<Set<string>> {
   const pages = new Set<string>()

@@ -2,13 +2,13 @@ import { isDeepStrictEqual } from 'node:util'
 import type { NeuronFile } from '../markdown/file/neuron-file.ts'
 import type { NeuronFields, SourceReference, Verified } from '../rules/neurons/neuron.ts'
 
-/** A key of the front matter, as lines for people. */
+/** Front matter key, as lines for people. */
 export type FieldChange = { name: string; before: string[]; after: string[]; isChanged: boolean }
 
-/** Keys that the server sets: nobody decides on them. */
+/** Keys that the server sets, which are not reviewed. */
 const own: ReadonlySet<string> = new Set(['seqId', 'id', 'candidate'])
 
-/** The front matter of a page before and after, key by key: what Ganglion knows, then a curator's own. */
+/** Returns the front matter of a page before and after, key by key: keys that Ganglion interprets, then a curator's own. */
 export function fieldChanges(before: NeuronFile | undefined, after: NeuronFile | undefined): FieldChange[] {
   const [old, fresh] = [valuesOf(before), valuesOf(after)]
   return [...new Set([...old.keys(), ...fresh.keys()])].map((name) => {

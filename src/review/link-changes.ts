@@ -6,23 +6,23 @@ import type { NeuronFile } from '../markdown/file/neuron-file.ts'
 import { targetKeys } from '../rules/links/link-target.ts'
 import { type WrittenLink, writtenLinks } from '../rules/links/written-link.ts'
 
-/** A link that a change brings or takes away, as it is written, and what it leads to now. */
+/** Link that a change adds or removes, as written, and what it leads to now. */
 export type LinkChange = {
   type: EdgeType
   target: string
-  /** Another knowledge base, as it is named. */
+  /** Slug of another knowledge base. */
   kb?: string
   leadsTo: { seqId: string; title: string } | 'a file' | 'what waits with it' | 'nothing' | 'several' | 'elsewhere'
 }
 
-/** The first of each, and how many there are. */
+/** First added and removed links, and their numbers. */
 export type LinkChanges = { gained: LinkChange[]; lost: LinkChange[]; gainedCount: number; lostCount: number }
 
 const maxShown = 50
 
 /**
- * The links that one side of a change has and the other has not. A curator sees what every one leads to.
- * @param waiting keys of the titles that wait in the same bundle
+ * Returns the links that only one side of a change has. A curator sees what each leads to.
+ * @param waiting keys of the titles that are pending in the same bundle
  */
 export async function linkChanges(
   kb: KnowledgeBase,

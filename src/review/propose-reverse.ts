@@ -18,11 +18,10 @@ import { reverseConnector, waitingReversal } from './waiting-reversal.ts'
 const changedSince = 'The Neuron was changed since: removing it takes those changes as well.'
 
 /**
- * Proposes to take back what an approved candidate did: a candidate of its own, since main's history is never rewritten. It
- * removes a new Neuron, brings back a removed one, or merges the version before into what the Neuron has become. Asked for
- * again, it is the one that waits.
+ * Proposes to revert an approved candidate: a candidate of its own, since main's history is never rewritten. It removes a new Neuron,
+ * restores a removed one, or merges the previous version into the present Neuron. A repeated request returns the pending one.
  * @returns the id of the candidate
- * @throws {GanglionError} `not_found`, `not_approved`, `target_not_found` where the Neuron is gone, `queue_full`
+ * @throws {GanglionError} `not_found`, `not_approved`, `target_not_found` if the Neuron is gone, `queue_full`
  */
 export async function proposeReverse(ctx: Context, caller: Caller, candidateId: string): Promise<string> {
   const kb = await kbOfCandidate(ctx, caller.tenantId, candidateId)
@@ -52,7 +51,7 @@ async function reverseOf(
   const done = versionAt(sql, seqId, commit)
   const before = done && versionBefore(sql, seqId, done.version)
   const target = findNeuron(sql, seqId)
-  // Nothing to take back where the Neuron went, or came back, by another way.
+  // Nothing to revert if the Neuron was removed, or restored, in another way.
   if (done !== undefined && done.commit !== commit)
     throw new GanglionError('target_not_found', 'Its approval changed nothing.')
   if (done === undefined || (target === undefined) !== (done.blob === null)) throw new GanglionError('target_not_found')

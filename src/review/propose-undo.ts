@@ -25,23 +25,23 @@ import { originPrefix } from '../sources/ingest/source-candidate.ts'
 import { readVersion, runsOf, takeBack, type Version } from './take-back.ts'
 import { waitingReversal } from './waiting-reversal.ts'
 
-/** `replaced`: what the writer uploaded and others have replaced since. */
+/** Writer whose changes are undone. `replaced`: pages of the writer's Sources that others have replaced since. */
 type Written = { writer: Writer; replaced?: Writer }
 
-/** What is to be taken back, and who asks for it. */
+/** Request to undo, and its caller. */
 type Undoing = Written & { since: string; dryRun: boolean; reason: string; actor: Actor; at: Date }
 
 type Reversal = { candidate: Candidate } & Pick<UndoAnswer['reversals'][number], 'action' | 'conflicts'>
 
 type Listed = Reversal & { isInQueue: boolean }
 
-/** Neurons that are looked at together. `left`: how many are still to be looked at. */
+/** Neurons that are examined together. `left`: number of those still to be examined. */
 type Part = { seqIds: string[]; reversals: Listed[]; kept: UndoAnswer['kept']; added: number; left: number }
 
 /**
- * Proposes to take back all that one writer has changed on main since a time: a candidate for each Neuron. Up to `atOnce` are one
- * commit and one entry of the queue. What others changed since stays, or conflicts. A reversal that waits already is not proposed
- * again, so the same request completes one that was interrupted.
+ * Proposes to undo all changes that one writer has made on main since a time: a candidate for each Neuron. Up to `atOnce` are one commit
+ * and one entry of the queue. Later changes of others stay, or conflict. A pending reversal is not proposed again, so repeating an
+ * interrupted request completes it.
  * @throws {GanglionError} `not_found`, `queue_full` before anything is recorded
  * @throws {ValidationError} for a name that several keys have
  */
@@ -57,7 +57,7 @@ export async function proposeUndo(
   const undoing = {
     ...written,
     dryRun,
-    // As precise as the time of a commit.
+    // Times of commits are in whole seconds.
     since: new Date(Math.floor(Date.parse(since) / 1000) * 1000).toISOString(),
     reason: `${takesBack} what the ${by} ${label} wrote since ${since}`,
     actor: { id: `undo:${bareId(caller)}`, name: caller.name },
@@ -66,10 +66,10 @@ export async function proposeUndo(
   const parts: Part[] = []
   const seen = new Set<string>()
   do {
-    // Each part has a time of its own, by which the queue tells its entries apart.
+    // Each part has a time of its own, by which the queue distinguishes its entries.
     const at = new Date(undoing.at.getTime() + parts.length)
     const recording = kb.write((staging) => recordUndo(kb, staging, { ...undoing, at }, { seen, atOnce }))
-    // If a later part fails, the answer is the parts that are recorded.
+    // If a later part fails, the answer has the parts that are recorded.
     const part = await (parts.length === 0 ? recording : recording.catch(undefinedOn()))
     if (part === undefined) break
     for (let each = 0; each < part.added; each++) emitAct(ctx, 'submit', { status: 'pending' })
@@ -130,7 +130,7 @@ async function writerOf(
   return { writer: { connector: ingestConnector, prefix: originPrefix(editionOf) }, label: filename }
 }
 
-/** What a key or a person sent and pushed, and what was made of the Sources that it uploaded, as long as these are known. */
+/** Returns what a key or person sent and pushed, and the pages of the Sources that it uploaded, as far as these are known. */
 async function sentBy(ctx: Context, { identity }: KnowledgeBase, id: string): Promise<Written> {
   const ids = await actorIdsOf(ctx, identity.tenantId, id)
   const uploads = await ctx.sources.editionsBy(identity.tenantId, identity.id, ids)
@@ -179,7 +179,9 @@ async function recordUndo(
   return { seqIds, reversals, kept, added: added.length, left: waiting.length - taken.length }
 }
 
-/** The candidate that takes back what was written of one Neuron; why there is none; or undefined: nothing of it is left. */
+/**
+ * Returns the candidate that reverts what was written of one Neuron, the reason why there is none, or undefined if nothing of it is left.
+ */
 async function reversalOf(
   kb: KnowledgeBase,
   staging: Staging,

@@ -11,14 +11,14 @@ export type ReviewOutcome = {
   kb: string
   status: CandidateStatus
   zone: Zone | null
-  /** Of the Neuron that it became, or that it removed. */
+  /** seqId of the Neuron that it became, or removed. */
   seqId?: string
   isRemoval: boolean
-  /** Whether an approval was the last thing that happened to it, and others have to approve it, too. */
+  /** True if its last event was an approval, and others must approve it, too. */
   isVoted: boolean
-  /** Whether a new version was the last thing, as where others have to approve what an approval edits. */
+  /** True if its last event was a new version, as when others must approve the edits of an approval. */
   isRevised: boolean
-  /** The last decision, if there is one. */
+  /** Author of the last decision, if there is one. */
   by?: string
   at?: string
 }

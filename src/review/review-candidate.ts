@@ -20,40 +20,40 @@ import { type LinkChanges, linkChanges } from './link-changes.ts'
 import { type ReviewSides, sidesOf } from './review-sides.ts'
 import { type SourcePassage, sourcePassages } from './source-passage.ts'
 
-/** What somebody did with a candidate, oldest first. */
+/** Event of a candidate. Events are ordered oldest first. */
 export type ReviewStep = {
   action: Decision['action']
   at: string
   by: string
-  /** Of a comment: Markdown. */
+  /** Reason. For a comment: Markdown. */
   reason?: string
-  /** Of an assignment. */
+  /** Assignee. */
   to?: string
 }
 
-/** Another candidate that waits, and what it has in common. */
+/** Pending candidate that resembles this one, and what it has in common. */
 export type Duplicate = { entry: QueueEntry; why: ('same Neuron' | 'same title' | 'same text')[] }
 
 export type CandidateReview = Neighbours & {
   entry: QueueEntry
-  /** What waits of the same push. */
+  /** Pending candidates of the same push. */
   bundle: BundleEntry | undefined
   kb: KbLabel
-  /** A JSON object as text, as submitted. */
+  /** JSON object as text, as submitted. */
   metadata: string | null
   sides: ReviewSides
-  /** The files of answer tests that come with it. */
+  /** Files of answer tests that come with it. */
   tests: Awaited<ReturnType<typeof proposedTests>>
   fields: FieldChange[]
   links: LinkChanges
   sources: SourcePassage[]
   duplicates: Duplicate[]
-  /** What `kb.yaml` asks for before it is approved. */
+  /** Approvals that `kb.yaml` still requires. */
   awaiting: Awaiting | undefined
-  /** Whether the caller has approved it, and others have to. */
+  /** True if the caller has approved it, and others must, too. */
   hasVoted: boolean
   steps: ReviewStep[]
-  /** How what its approval did is taken back. */
+  /** Way to undo its approval. */
   undo: ReturnType<typeof undoOf>
 }
 

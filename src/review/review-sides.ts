@@ -13,18 +13,18 @@ import { unixLines } from '../rules/text/line-endings.ts'
 
 /** Three texts of one page that cannot be merged. */
 export type ConflictSides = {
-  /** What both sides began with. */
+  /** Common base of both sides. */
   base: string
-  /** What the Neuron says now. */
+  /** Present text of the Neuron. */
   current: string
-  /** What the candidate says; null where it removes the Neuron. */
+  /** Text of the candidate; null if it removes the Neuron. */
   proposed: string | null
-  /** Text of the Neuron with all changes of both, and markers around the places that conflict: what an edit begins with. */
+  /** Text of the Neuron with all changes of both, and markers around conflicts: the starting point of an edit. */
   merged: string
   conflicts: z.infer<typeof MergeConflict>[]
-  /** The commit of the Neuron's present version: the base of an edit that solves the conflict. */
+  /** Commit of the Neuron's present version: the base of an edit that resolves the conflict. */
   commit: string
-  /** Whether an edit of the content solves it; else the front matter conflicts, or a removal. */
+  /** True if an edit of the content resolves it; otherwise the front matter conflicts, or a removal. */
   isSolvable: boolean
 }
 
@@ -32,17 +32,17 @@ export type ReviewSides = {
   before: NeuronFile | undefined
   after: NeuronFile | undefined
   path: string | undefined
-  /** Where the page stands now, where approving moves it. */
+  /** Present path of the page, if approving moves it. */
   movedFrom?: string | undefined
   title: string
-  /** The commit of the version that `before` is. */
+  /** Commit of the version in `before`. */
   commit?: string | undefined
-  /** Why it cannot be approved as it is. */
+  /** Reason why it cannot be approved as it is. */
   problem?: ErrorCode
   conflict?: ConflictSides
 }
 
-/** What a candidate that is not approved would change, or what an approved one changed. */
+/** Returns what a candidate would change, or what an approved one changed. */
 export async function sidesOf(kb: KnowledgeBase, row: CandidateRow, candidate: Candidate): Promise<ReviewSides> {
   const view = { sql: kb.projection.read, readText: (oid: string) => kb.repository.readText(oid), parser: kb.parser }
   return row.approval === undefined
@@ -86,13 +86,13 @@ function shownFile(text: string): NeuronFile {
   return { ...file, content: unixLines(file.content) }
 }
 
-/** What a candidate says. One that sends no front matter leaves the page its own. */
+/** Returns the page of a candidate. One without front matter leaves the page its own. */
 function unmergedFile({ frontMatter, content }: Candidate, before: NeuronFile | undefined): NeuronFile {
   if (frontMatter === null && before !== undefined) return { ...before, content: unixLines(content) }
   return shownFile((frontMatter ?? '') + content)
 }
 
-/** Returns the page as an edit of the text would make it; undefined where the front matter conflicts, too. */
+/** Returns the page as an edit of the text would make it; undefined if the front matter conflicts, too. */
 async function asSolved(
   view: ProposalView,
   candidate: Candidate,

@@ -13,18 +13,18 @@ export type SimilarNeuron = { seqId: string; title: string; why: string[] }
 
 type Compared = { title: string; content: string; tags: readonly string[] }
 
-/** Characters of a candidate, and words of those, that search is asked with. */
+/** Maximum characters of a candidate, and words of those, in the search query. */
 const maxRead = 2_000
 const maxAsked = 8
 const maxPassages = 16
 const maxShown = 5
-/** A text that repeats less of another than this is not shown for that. */
+/** Minimum resemblance of a text that is shown for it. */
 const leastResemblance = 0.05
 const leastWordLength = 4
 
 /**
- * Neurons that search finds for what a candidate says, without the one that it changes. `undefined` while search is busy. Takes
- * longer than the rest of a review, since it asks for many words.
+ * Returns Neurons that search finds for a candidate's text, except its target. `undefined` while search is busy. Takes longer than the rest
+ * of a review, because of the long query.
  * @throws {GanglionError} `not_found`
  */
 export async function similarNeurons(
@@ -43,7 +43,7 @@ export async function similarNeurons(
   return found && explained(kb, { title, content, tags }, others.slice(0, 2 * maxShown))
 }
 
-/** The longest words of a text: mostly the rarest, by which search is quick. */
+/** Returns the longest words of a text, which are mostly the rarest and make the search fast. */
 function tellingWords(content: string): string[] {
   const words = new Set(wordsWithin(content.slice(0, maxRead)))
   return [...words].sort((a, b) => b.length - a.length).slice(0, maxAsked)

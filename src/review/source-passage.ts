@@ -4,28 +4,28 @@ import { cutText } from '../rules/text/whole-characters.ts'
 import type { Anchor, Extracted } from '../sources/extracted.ts'
 import { sourceTexts } from '../sources/ingest/source-texts.ts'
 
-/** The part of a Source that a page was made of. */
+/** Part of a Source from which a page was compiled. */
 export type SourcePassage = {
-  /** Undefined where the Source is not there. */
+  /** Undefined if the Source does not exist any more. */
   id: string | undefined
   filename: string
-  /** Its pages, slides, sheet or second, as the page names them. */
+  /** Place in the Source (pages, slides, sheet or second), as the page has it. */
   place: { [part in 'page' | 'slide' | 'sheet' | 'time']: string | undefined }
-  /** Markdown as plain text; undefined where the text of the Source is not kept. */
+  /** Markdown as plain text; undefined if the text of the Source is not stored. */
   text: string | undefined
-  /** Whether only its beginning is shown. */
+  /** True if only its beginning is shown. */
   isCut: boolean
 }
 
 const maxPassages = 3
 const maxLength = 8_000
-/** Lines of a Source around a sentence of the page, where its place is not known. */
+/** Lines of a Source shown around a sentence of the page, if its place is unknown. */
 const linesBefore = 3
 const linesShown = 40
-/** A line of a page that is long enough to be found again. */
+/** Minimum length of a line of a page that is searched in the Source. */
 const leastLine = 30
 
-/** The passages of the Sources that a page names, beside which a curator reads it. */
+/** Returns the passages of the Sources that a page names, shown next to it in a review. */
 export async function sourcePassages(
   ctx: Context,
   tenantId: string,
@@ -57,7 +57,7 @@ function passageOf({ markdown, anchors }: Readonly<Extracted>, reference: Source
     .trim()
 }
 
-/** The 1-based first line of a place, and the last. */
+/** Returns the first and last line (1-based) of a place. */
 function linesAtPlace(anchors: readonly Anchor[], reference: SourceReference): [number, number] | undefined {
   const { page, slide, sheet, time } = reference
   const isWithin = (anchor: Anchor) =>
@@ -77,7 +77,7 @@ function inSpan(place: number | undefined, span: string | undefined): boolean {
   return first !== undefined && last !== undefined && place >= first && place <= last
 }
 
-/** Around the first line that the page has from the Source, or its beginning. */
+/** Returns the lines around the first line that the page has from the Source, or the beginning. */
 function linesOfContent(lines: readonly string[], content: string): [number, number] {
   const own = new Set(content.split('\n').filter((line) => line.trim().length >= leastLine))
   const found = Math.max(

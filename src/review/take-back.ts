@@ -3,10 +3,10 @@ import type { WrittenVersion } from '../kb/projection/written-versions.ts'
 import { editNeuron } from '../markdown/file/neuron-file.ts'
 import { mergePages } from '../markdown/merge/merge-page.ts'
 
-/** A version of a page. Without text and blob it was not there. The text has no back-pointer, which is nobody's change. */
+/** Version of a page. Without text and blob the page did not exist. The text has no back-pointer, which is not a change. */
 export type Version = { path: string; blob: string | null; text: string | null }
 
-/** Versions of one writer in a row: what they began with, and what they came to. */
+/** Consecutive versions of one writer: the version before them, and their result. */
 type Run = { start: Version; end: Version; isLast: boolean }
 
 /** @throws {FrontMatterError} */
@@ -18,7 +18,9 @@ export async function readVersion(
   return { path, blob, text }
 }
 
-/** The runs of the writer's versions, oldest first. `pages`: of the versions. `isLast`: only links followed a rename since. */
+/**
+ * Returns the runs of the writer's versions, oldest first. `pages`: texts of the versions. `isLast`: only links followed a rename since.
+ */
 export function runsOf(start: Version, versions: readonly WrittenVersion[], pages: readonly Version[]): Run[] {
   const runs: Run[] = []
   let [before, isWithin] = [start, false]
@@ -34,8 +36,8 @@ export function runsOf(start: Version, versions: readonly WrittenVersion[], page
 }
 
 /**
- * Takes runs of versions off a page, the latest first, and keeps what others wrote. Where that conflicts, it is the start of the
- * run, against its end: approving it meets the same conflict. `base`: what the page is to be merged against.
+ * Reverts runs of versions, the latest first, and keeps what others wrote. On a conflict the result is the start of the run, merged against
+ * its end, so that approving it meets the same conflict. `base`: base for the merge of the page.
  */
 export function takeBack(now: Version, runs: readonly Run[]): { page: Version; base: Version; conflicts: boolean } {
   let page = now

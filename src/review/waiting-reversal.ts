@@ -6,10 +6,12 @@ import { editNeuron } from '../markdown/file/neuron-file.ts'
 import { type Candidate, isReversal } from '../rules/candidates/candidate.ts'
 import { textsOf } from '../rules/candidates/metadata.ts'
 
-/** Of what takes back a single approval. */
+/** Connector of the reversal of a single approval. */
 export const reverseConnector = 'console'
 
-/** The pending reversal that proposes the same, whether one approval or all of a writer was to be taken back. Within a write. */
+/**
+ * Returns the pending reversal that proposes the same, whether it reverts one approval or all changes of a writer. Must run within a write.
+ */
 export async function waitingReversal(
   kb: KnowledgeBase,
   staging: Staging,

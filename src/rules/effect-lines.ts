@@ -5,7 +5,8 @@ const maxShown = 5
 const and = new Intl.ListFormat('en-GB')
 
 /**
- * Returns lines for a terminal about the answer tests whose result approvals change, none if nothing changes. @param approvals their number
+ * Returns lines for a terminal about the answer tests whose result approvals change, none if nothing changes.
+ * @param approvals their number
  */
 export function effectLines(
   { state, reason = '', tests, broken, mended, changed }: TestEffects,

@@ -12,8 +12,9 @@ type Patch = { before: Oid; after: Oid }
 /**
  * Counts the commits at the end of a line of main that the merge of a request brought: 0 if its last commit changes more than the request
  * proposes. Commits are compared by their changes, as `git patch-id` does, and each commit of the request counts once. Used for lines that
- * a forge has written anew: by a merge commit, a squash, or a rebase. @param line commits of main, oldest first, up to the one that the
- * forge reports as the merge @param head the request's last commit, whose history must be readable
+ * a forge has written anew: by a merge commit, a squash, or a rebase.
+ * @param line commits of main, oldest first, up to the one that the forge reports as the merge
+ * @param head the request's last commit, whose history must be readable
  */
 export async function countBrought(repository: Repository, line: readonly Oid[], head: Oid): Promise<number> {
   try {

@@ -51,8 +51,12 @@ export class ForgeBridge {
   }
 
   /**
-   * Compares both sides of a link once, and repairs the differences. @returns a problem that a person must resolve @throws {ForgePaused}
-   * @throws {ForgeError} @throws {RemoteError} @throws {SecretMissing}
+   * Compares both sides of a link once, and repairs the differences.
+   * @returns a problem that a person must resolve
+   * @throws {ForgePaused}
+   * @throws {ForgeError}
+   * @throws {RemoteError}
+   * @throws {SecretMissing}
    */
   async sync(link: ForgeLink): Promise<string | undefined> {
     const remembered: Remembered = this.#remembered.get(link.id) ?? { heard: new Map(), missing: new Set() }
@@ -84,8 +88,8 @@ export class ForgeBridge {
   }
 
   /**
-   * Inspects a repository before it is linked: tries everything that a comparison needs, and writes nothing. @returns `problem` if it
-   * cannot be linked
+   * Inspects a repository before it is linked: tries everything that a comparison needs, and writes nothing.
+   * @returns `problem` if it cannot be linked
    */
   async inspect(asked: Inspected): Promise<{ account: string; isPublic: boolean; problem: string | undefined }> {
     const { tenantId, kbId, webhookSecret } = asked
@@ -185,8 +189,8 @@ async function look(linked: Linked): Promise<Seen> {
 const fewLost = 2
 
 /**
- * Sets aside our pull requests whose branch was renamed. @throws {ForgePaused} if pull requests differ from those that were opened, or many
- * of them are missing at once
+ * Sets aside our pull requests whose branch was renamed.
+ * @throws {ForgePaused} if pull requests differ from those that were opened, or many of them are missing at once
  */
 function requirePulls({ me }: Linked, { pulls, rows, branches, renamed, unsure, problems }: Seen): void {
   const open = rows.filter(({ state, number }) => state === 'open' && number !== null)

@@ -17,9 +17,10 @@ const pushedAtOnce = 500
 
 /**
  * Brings both mains to the same commit: commits of the forge's main are received as submitted pushes, then main is pushed to the forge,
- * always as a fast-forward. @param hear called once the forge's main is known to share our history, before any of its commits are taken
- * @returns a problem that a person must resolve, if the forge's main cannot be taken @throws {ForgePaused} if the forge's main belongs to
- * another history
+ * always as a fast-forward.
+ * @param hear called once the forge's main is known to share our history, before any of its commits are taken
+ * @returns a problem that a person must resolve, if the forge's main cannot be taken
+ * @throws {ForgePaused} if the forge's main belongs to another history
  */
 export async function joinMains(linked: Linked, seen: Seen, hear: () => Promise<void>): Promise<string | undefined> {
   const { kb, link } = linked
@@ -176,8 +177,9 @@ async function showApprovals(linked: Linked, seen: Seen): Promise<void> {
 }
 
 /**
- * Moves branches of the forge, with all objects they need. @returns the branches that did not move, with reasons; a main that does not move
- * is an error @throws {RemoteError}
+ * Moves branches of the forge, with all objects they need.
+ * @returns the branches that did not move, with reasons; a main that does not move is an error
+ * @throws {RemoteError}
  */
 export async function pushBranches(
   { kb, forge, link, signal }: Linked,

@@ -78,7 +78,8 @@ export async function isWithin({ kb }: Pick<Linked, 'kb'>, commit: Oid, head: Oi
 
 /**
  * Stores the agreed state of a pull request, and updates the row. A server that stops ends the comparison here: each step is idempotent,
- * and completed steps are stored. @throws the reason of the signal
+ * and completed steps are stored.
+ * @throws the reason of the signal
  */
 export async function agree({ ctx, link, signal }: Linked, row: ForgePull, changes: Partial<ForgePull>): Promise<void> {
   Object.assign(row, changes)

@@ -45,9 +45,13 @@ const defaultMaxOpen = 50
 
 /**
  * Links a knowledge base to a repository on a forge, after it has tried everything that the bridge needs there without writing. The first
- * comparison follows. @returns the account that writes there, by the forge's own name, and whether others can read the repository @throws
- * {GanglionError} `not_found` for the knowledge base @throws {ValidationError} @throws {ForgeError} @throws {RemoteError} @throws
- * {SecretMissing}
+ * comparison follows.
+ * @returns the account that writes there, by the forge's own name, and whether others can read the repository
+ * @throws {GanglionError} `not_found` for the knowledge base
+ * @throws {ValidationError}
+ * @throws {ForgeError}
+ * @throws {RemoteError}
+ * @throws {SecretMissing}
  */
 export async function linkForge(
   ctx: Context,

@@ -91,7 +91,8 @@ async function hearPull(linked: Linked, seen: Seen, { number, head, author, bran
 
 /**
  * Turns commits pushed to the forge's main into candidates if main takes no pushes. Once the forge's main has been taken, pending ones get
- * pull requests. @returns a problem that a person must resolve
+ * pull requests.
+ * @returns a problem that a person must resolve
  */
 export async function importMain(linked: Linked, seen: Seen, problem: string | undefined): Promise<string | undefined> {
   const { kb, forge, ctx, link } = linked

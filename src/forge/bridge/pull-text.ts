@@ -27,8 +27,8 @@ const maxPassage = 4_000
 /**
  * Returns the text of a pull request, with everything a curator needs to decide. Texts of others are in code, where they can be neither
  * markup nor a mention. Readers of the forge have all of main, so its Neurons may be named, also those that some readers here may not see.
- * @param options.isPublic leaves out content that is not in the repository: passages of Sources, and other pending candidates @param
- * options.whole the push, Source or lint run that several candidates came from
+ * @param options.isPublic leaves out content that is not in the repository: passages of Sources, and other pending candidates
+ * @param options.whole the push, Source or lint run that several candidates came from
  */
 export async function pullText(
   ctx: Context,

@@ -7,8 +7,9 @@ import { readSecret } from './secret-reference.ts'
 
 /**
  * Receives a webhook of a forge and notifies the bridge of its link. The content of the webhook is never read, so duplicates, delays and
- * losses are harmless. @throws {GanglionError} `not_found` if there is no such link, or it takes no webhooks; `invalid_token` if the
- * signature is not the forge's
+ * losses are harmless.
+ * @throws {GanglionError} `not_found` if there is no such link, or it takes no webhooks; `invalid_token` if the signature is not the
+ * forge's
  */
 export async function receiveDelivery(
   { forgeLinks, database }: Pick<Context, 'forgeLinks' | 'database'>,

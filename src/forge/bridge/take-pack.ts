@@ -40,8 +40,9 @@ const submit = 'submit'
 
 /**
  * Takes commits of the forge as if they had been pushed to `refs/for/main`: with the same quarantine, limits, checks and record. Needs no
- * git. A rejected step may be repaired by a later one, which then is the link's, since it belongs to no single person. @param also further
- * commits to fetch; steps must not lead to them @param stepsOf plans the steps from the fetched commits; the last step leads to all of them
+ * git. A rejected step may be repaired by a later one, which then is the link's, since it belongs to no single person.
+ * @param also further commits to fetch; steps must not lead to them
+ * @param stepsOf plans the steps from the fetched commits; the last step leads to all of them
  * @throws {RemoteError} {@link GitError}
  */
 export async function takeCommits(

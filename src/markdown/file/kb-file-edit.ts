@@ -19,7 +19,8 @@ export type SettingEdit = { path: readonly [string, ...string[]]; value: YamlInp
 
 /**
  * Changes settings in the text of a `kb.yaml` and keeps every other byte: comments, order, quoting and line endings. An equal value changes
- * nothing. Rare shapes, such as a flow map, are rewritten, with their comments. @param text a `kb.yaml` without problems
+ * nothing. Rare shapes, such as a flow map, are rewritten, with their comments.
+ * @param text a `kb.yaml` without problems
  */
 export function editKbFile(text: string, edits: readonly SettingEdit[]): string {
   return edits.reduce(editSetting, text)

@@ -7,7 +7,8 @@ const elsewhere = /^(?:[a-z][a-z0-9+.-]*:|\/\/)/i
 
 /**
  * Parses a relative destination: the decoded path of a file or folder, without query and fragment. Returns `undefined` for a URL with a
- * scheme or host, and for a place on the page itself. @param url with Markdown's own escapes and character references resolved
+ * scheme or host, and for a place on the page itself.
+ * @param url with Markdown's own escapes and character references resolved
  */
 export function parseDestination(url: string): Destination | undefined {
   if (elsewhere.test(url)) return undefined

@@ -16,7 +16,8 @@ export const linkPattern = new RegExp(
 
 /**
  * Finds links by pattern, line by line, in a text that is too complex to parse: outside of fences, and of code spans and math that end on
- * their line. Takes linear time. @param line 1-based line of the page at which the text begins
+ * their line. Takes linear time.
+ * @param line 1-based line of the page at which the text begins
  */
 export function patternLinks(source: string, line: number): WikiLink[] {
   return [...linesOutsideFences(source)].flatMap(({ text, number }) =>

@@ -29,7 +29,8 @@ const tables = ['caption', 'table', 'tbody', 'td', 'tfoot', 'th', 'thead', 'tr']
 /**
  * Returns the sanitizer schema for a page's HTML: structure is kept, styling is not, and only classes that Markdown itself produces remain.
  * Ganglion's additions (links of the knowledge base, callouts, highlighted code) are inserted after the sanitizer, from fixed names and
- * text. @param idPrefix prefix of every id
+ * text.
+ * @param idPrefix prefix of every id
  */
 export function safeSchema(idPrefix: string): Options {
   return {

@@ -11,18 +11,18 @@ import { takeSlot } from '../../kb/take-slot.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
 
-/** Milliseconds in which a client must have taken a file. */
+/** Milliseconds in which a client must have received a file. */
 const maxTime = 600_000
 
 /** Streams of large files from the repositories of a data directory. */
 const fileStreams = onePer((_: Context) => new FileStreams())
 
-/** Bytes up to which a file is read at once. Larger ones are streamed. */
+/** Maximum bytes of a file that is read at once. Larger ones are streamed. */
 const maxAtOnce = 1024 * 1024
 
 /**
- * A file of a knowledge base that is no Neuron, for curators any, for others one that a page opens which they see; see {@link FileView}.
- * @throws {GanglionError} `not_found`
+ * Reads a file that is no Neuron. Curators may read any; others those that a page they see opens, see {@link FileView}. @throws
+ * {GanglionError} `not_found`
  */
 export async function readFile(ctx: Context, caller: Caller, kbName: string, path: string): Promise<FileContent> {
   const view = await openView(ctx, caller, kbName)
@@ -54,8 +54,8 @@ class FileStreams {
   })
 
   /**
-   * The bytes that `read` yields. They hold a slot until they are read, or the stream is destroyed.
-   * @throws {GanglionError} `rate_limited` or `unavailable` while too many others are streamed
+   * Streams the bytes of `read`. They hold a slot until they are read, or the stream is destroyed.
+   * @throws {GanglionError} `rate_limited` or `unavailable` if too many others are streamed
    */
   async open(claim: SlotClaim, read: () => AsyncGenerator<Buffer>): Promise<Readable> {
     const release = await takeSlot(this.#slots, claim, AbortSignal.timeout(maxTime))

@@ -2,7 +2,7 @@ import { GanglionError } from '../../contract/errors.ts'
 import { TaskFailed, TaskPool } from '../../system/task-pool.ts'
 import origins, { type OriginsResult, type OriginsTask } from './origins-worker.ts'
 
-/** Characters of all versions that are compared without a thread: a few milliseconds. */
+/** Maximum characters of all versions that are compared on the calling thread: a few milliseconds. */
 const soonSize = 4_000
 const busy =
   'Too many pages are being explained at once, or the history of this page takes too long. Wait a minute, then try again.'

@@ -1,6 +1,9 @@
 import { type BroughtSentence, sentenceOrigins, type TextVersion } from '../../rules/neurons/sentence-origins.ts'
 
-/** `versions`: oldest first. `within`: see {@link sentenceOrigins}. `start`: UTF-16 offset of the first sentence that is asked for. */
+/**
+ * Task of a worker. `versions`: oldest first. `within`: see {@link sentenceOrigins}. `start`: UTF-16 offset of the first requested
+ * sentence.
+ */
 export type OriginsTask = {
   versions: readonly TextVersion[]
   language: string
@@ -8,13 +11,13 @@ export type OriginsTask = {
   start: number
 }
 
-/** The sentences from `start` on, and the offset of the next where there are more. */
+/** Sentences from `start` on, and the offset of the next one if there are more. */
 export type OriginsResult = { sentences: BroughtSentence[]; nextStart: number | undefined }
 
-/** Maximum sentences of a result: more would hold up the thread that receives it. */
+/** Maximum sentences of a result: more would block the thread that receives it. */
 const maxSentences = 2_500
 
-/** Runs in a worker thread: a page may have 250,000 sentences, and each version is compared with the one before. */
+/** Runs in a worker thread: a page may have 250,000 sentences, and each version is compared with the previous one. */
 export default function origins({ versions, language, within, start }: OriginsTask): OriginsResult {
   const found = sentenceOrigins(versions, language, within).filter(({ sentence }) => sentence.start >= start)
   return { sentences: found.slice(0, maxSentences), nextStart: found[maxSentences]?.sentence.start }

@@ -13,7 +13,7 @@ import { pauses } from '../../system/pauses.ts'
 import { approverOf } from '../read-history.ts'
 import { OriginsPool } from './origins-pool.ts'
 
-/** What is told of all sentences of one version. `sent`: what the proposer sent; others put the rest into the candidate. */
+/** Origin that all sentences of one version share. `sent`: the text as the proposer sent it; curators added the rest to the candidate. */
 type Origin = {
   said: Omit<BlamedSentence, 'text' | 'start' | 'end'>
   sent: { text: string; revisedBy: string } | undefined
@@ -23,10 +23,10 @@ type Origin = {
 const maxBytes = 1024 * 1024
 
 /**
- * Says who said each sentence of a Neuron: the version that brought it, through edits, moves, merges, renames, removals and editions.
- * Versions that the caller may not see are passed over. Only curators are told who proposed. An answer of 1 MB says where the next
- * sentences begin.
- * @param asked `within`: as in `sentenceOrigins`; `start`: UTF-16 offset that the sentences begin at or after
+ * Returns the origin of each sentence of a Neuron: the version that introduced it, across edits, moves, merges, renames, removals and
+ * editions. Versions that the caller may not see are skipped. Only curators see who proposed. An answer of 1 MB has the offset of the next
+ * sentences.
+ * @param asked `within`: as in `sentenceOrigins`; `start`: UTF-16 offset of the first sentence or before it
  * @throws {GanglionError} `not_found`, `unavailable`
  */
 export async function readBlame(
@@ -93,7 +93,7 @@ async function originOf({ view, named }: { view: KbView; named: NamedSources }, 
   }
 }
 
-/** Without addresses, which change where a picture becomes a file. */
+/** Removes URLs, which change when an embedded picture becomes a file. */
 function bare(text: string): string {
   return text.replace(/\]\([^()\n]*\)/g, '](…)')
 }

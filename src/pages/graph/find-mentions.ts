@@ -11,14 +11,14 @@ import { shownContent } from '../../markdown/shown-content.ts'
 import { oneLine } from '../../rules/text/lines.ts'
 import { sentencesOf } from '../../rules/text/sentences.ts'
 
-/** A page that links to another, with the sentence around the first such link; without one for a link of the front matter. */
+/** Page that links to another, with the sentence around the first such link; without one if the link is in the front matter. */
 export type Mention = Neuron['backlinks'][number] & { sentence?: string }
 
 const maxSentence = 300
 const blockMark = /^[\s>]*(?:(?:[-+*]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?|#{1,6}\s+)?/
 const label = /!?\[((?:[^[\]]|\[[^[\]]*\])*)\]\(<?[^\s<>()]+>?\)/g
 
-/** The sentences in which Neurons link to one. @param backlinks as `links` has them. */
+/** Returns the sentences in which Neurons link to one. @param backlinks as in `links` */
 export async function findMentions(
   view: KbView,
   links: LinkView,
@@ -48,7 +48,7 @@ async function sentenceOf(
   return oneLine(withoutMarkup(sentence).replaceAll(to, linkView.titleOf(to)), maxSentence)
 }
 
-/** As readers see a line, near enough to recognise it. */
+/** Returns a line approximately as readers see it, which is enough to recognize it. */
 function withoutMarkup(line: string): string {
   return line
     .replace(linkPattern, (whole: string, _mark: string, wiki?: string) => {

@@ -7,13 +7,13 @@ import { linkKey } from '../../rules/links/link-target.ts'
 
 export type { FoundName }
 
-/** Names that are compared for one answer. */
+/** Maximum number of names that are compared for one answer. */
 const maxCompared = 200
 
 /**
- * Finds the Neurons that the caller may see by the start of a title or alias, or by the start of a word in one, each once, by the
- * name that was found. A seqId finds its Neuron. Titles come first; those in the folders of the page `near` (its path or seqId)
- * before others, so that a page in one language leads to pages in that language.
+ * Finds the Neurons visible to the caller by the start of a title or alias, or of a word in one, each once with the matching name. A seqId
+ * finds its Neuron. Titles come first, and those in the folders of the page `near` (its path or seqId) before others, so that a page in one
+ * language finds pages in that language.
  * @throws {GanglionError} `not_found`
  */
 export async function findNames(
@@ -50,7 +50,7 @@ export async function findNames(
   return [...found.values()]
 }
 
-/** The folder of a Neuron as people read it; empty for the topmost. */
+/** Returns the folder of a Neuron for display; empty for the topmost. */
 export function folderOf({ path }: Pick<FoundName, 'path'>): string {
   return path.split('/').slice(1, -1).join('/')
 }

@@ -11,14 +11,13 @@ import { pauses } from '../../system/pauses.ts'
 
 type Selection = { seqIds: string[]; truncated: boolean }
 
-/** Neurons that a drawing can hold, more than a {@link GraphQuery} may ask for. */
+/** Maximum Neurons of a drawing, more than a {@link GraphQuery} may ask for. */
 const maxNodes = 3000
 const wholeGraphs = new PerCommit<Graph>()
 
 /**
- * Returns the Neurons around one, or all of them, with the links among them. A Neuron that the caller may not see is not there, and
- * joins no others.
- * @throws {GanglionError} `not_found`
+ * Returns the Neurons around one, or all of them, with the links among them. Hidden Neurons are absent and connect no others. @throws
+ * {GanglionError} `not_found`
  */
 export async function readGraph(ctx: Context, caller: Caller, kbName: string, query: GraphQuery): Promise<Graph> {
   const { around, limit } = query
@@ -32,7 +31,7 @@ export async function readGraph(ctx: Context, caller: Caller, kbName: string, qu
 }
 
 /**
- * Returns the 3,000 best connected of the Neurons that the caller may see, best first, with the links among them.
+ * Returns the 3,000 best connected Neurons visible to the caller, best first, with the links among them.
  * @throws {GanglionError} `not_found`
  */
 export async function readWholeGraph(ctx: Context, caller: Caller, kbName: string): Promise<Graph> {
@@ -57,7 +56,7 @@ async function graphOf(view: KbView, links: LinkView, { seqIds, truncated }: Sel
   return { nodes: seqIds.flatMap((seqId) => nodeOf(view, seqId)), edges: await edgesAmong(links, seqIds), truncated }
 }
 
-/** Selects the Neurons with the most edges to and from others, and among equals the oldest. */
+/** Selects the Neurons with the most edges to and from others, the oldest first among equals. */
 async function bestConnected(view: KbView, links: LinkView): Promise<Selection> {
   const pause = pauses()
   const degrees = new Map<string, number>()
@@ -72,7 +71,7 @@ async function bestConnected(view: KbView, links: LinkView): Promise<Selection> 
   return { seqIds: ranked.slice(0, maxNodes).map(([seqId]) => seqId), truncated: ranked.length > maxNodes }
 }
 
-/** Breadth first from one Neuron, by links in either direction. */
+/** Searches breadth first from one Neuron, by links in either direction. */
 async function nearest(view: LinkView, around: string, { depth, limit }: GraphQuery): Promise<Selection> {
   const pause = pauses()
   const found = new Set([around])
@@ -81,7 +80,7 @@ async function nearest(view: LinkView, around: string, { depth, limit }: GraphQu
     const next: string[] = []
     for (const seqId of outermost) {
       await pause()
-      // One of so many has not been found yet, if there are more.
+      // Among so many neighbours one is new, if there are more.
       for (const neighbour of await neighboursOf(view, seqId, { maxSources: limit, pause })) {
         if (found.has(neighbour)) continue
         if (found.size === limit) return { seqIds: [...found], truncated: true }

@@ -9,7 +9,7 @@ import { fileNameKey } from '../../rules/links/file-target.ts'
 import type { LintFinding } from '../../rules/lint/link-survey.ts'
 import { surveyLinks } from './survey-links.ts'
 
-/** Pages without any link, and names that pages link to and that nothing has: of each the first 100, and how many there are. */
+/** Pages without any link, and names that pages link to but nothing has: the first 100 of each, and their number. */
 export type LooseEnds = {
   kb: KbLabel
   orphans: { seqId: string; title: string }[]
@@ -21,7 +21,7 @@ export type LooseEnds = {
 const maxListed = 100
 const found = new PerCommit<Omit<LooseEnds, 'kb'>>()
 
-/** What hangs in the air among the Neurons that the caller may see. @throws {GanglionError} `not_found` */
+/** Returns the loose ends among the Neurons visible to the caller. @throws {GanglionError} `not_found` */
 export async function readLooseEnds(ctx: Context, caller: Caller, kbName: string): Promise<LooseEnds> {
   const kb = await ctx.kb(caller.tenantId, kbName)
   const audience = effectiveAudience(caller)
@@ -44,7 +44,7 @@ function isMissing(finding: LintFinding): finding is Extract<LintFinding, { rule
   return finding.rule === 'gap' || finding.rule === 'missing-target'
 }
 
-/** Whether there is a file of that name is not for everybody to know. */
+/** True for a file name: whether such a file exists must not be revealed. */
 function isFileName(target: string): boolean {
   return fileNameKey(target) !== undefined
 }

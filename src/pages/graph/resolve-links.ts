@@ -9,13 +9,12 @@ import { pauses } from '../../system/pauses.ts'
 
 type Shown = Pick<Neuron, 'links' | 'unresolved'>
 
-/** As many as a curator would look through. */
+/** Maximum number of Neurons listed for an ambiguous link. */
 const maxCandidates = 10
 
 /**
- * What a Neuron's links mean to a caller, in their order: those that lead to one Neuron, each once, and those that lead to none or to
- * several. A link to a file that is no Neuron is neither, if the caller may read the file; else there is none. An edge leads to
- * Neurons only.
+ * Resolves a Neuron's links for a caller, in order: those that lead to one Neuron, each once, and those that lead to none or to several. A
+ * link to a file that is no Neuron is neither, if the caller may read the file; otherwise it leads to none. An edge leads to Neurons only.
  * @param options the links of the page at `path`, and the files that they name and that the caller may read
  */
 export async function resolveLinks(
@@ -33,7 +32,7 @@ export async function resolveLinks(
   for (const { form, type, kb, target, line } of written) {
     await pause()
     const view = views.get(kb)
-    // In another knowledge base the page stands in no folder.
+    // The page is in no folder of another knowledge base.
     const meaning = view?.resolve({ target, form, from: view === own ? path : '' }) ?? { missing: true }
     if ('seqId' in meaning) {
       const { slug } = view?.identity ?? own.identity
@@ -50,7 +49,7 @@ export async function resolveLinks(
   return { links: [...links.values()], unresolved }
 }
 
-/** The tenant's knowledge bases that links name, each as the caller sees it; `null` is the page's own. */
+/** Opens the tenant's knowledge bases that links name, each as the caller sees it; `null` is the page's own. */
 export async function viewsOf(
   ctx: Context,
   caller: Caller,
@@ -60,7 +59,7 @@ export async function viewsOf(
   const views = new Map<string | null, LinkView>()
   for (const name of names) {
     if (own.isOwn(name)) views.set(name, own)
-    // One that is not there, or cannot be opened now, must not take this one's Neurons with it.
+    // A knowledge base that does not exist, or cannot be opened now, must not fail the page.
     const other =
       name === null || own.isOwn(name) ? undefined : await openView(ctx, caller, name).catch(() => undefined)
     if (other !== undefined) views.set(name, new LinkView(other))

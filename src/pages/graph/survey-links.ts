@@ -38,7 +38,7 @@ export async function surveyLinks(kb: KnowledgeBase, caller?: Caller): Promise<L
       same.push(name)
     }
     findings.push(...takenName(same, isFile))
-    // What lint itself has proposed is linked to by nobody, and need not be.
+    // Pages proposed by lint itself need no links to them.
     const own = neuronsOfConnector(kb.projection.read, lintConnector)
     const neurons = view.rows(everySeqId).flatMap(({ seqId }) => (own.has(seqId) ? [] : [seqId]))
     for (const finding of survey.findings(neurons, (key) => names.likely(key))) {

@@ -14,15 +14,12 @@ export type PageCheck = {
   findings: PageFinding[]
 }
 
-/** `line` counts from the content's first; left out for what is wrong with the front matter or the page as a whole. */
+/** Finding about a page. `line`: 1-based in the content; absent for the front matter or the page as a whole. */
 export type PageFinding = Pick<Finding, 'rule' | 'severity' | 'message'> & { line?: number }
 
 const most = 200
 
-/**
- * Checks a page before it is written, by the rules that a push must keep.
- * @throws {ValidationError} and {GanglionError} as `writePage`
- */
+/** Checks a page before it is written, by the rules of a push. @throws {ValidationError} and {GanglionError} as `writePage` */
 export async function checkPage(
   ctx: Context,
   caller: Caller,
@@ -40,7 +37,7 @@ export async function checkPage(
   const changes: TreeChange[] = [{ path, after: blob, ...(before?.path === path && { before: before.blob }) }]
   if (before !== undefined && before.path !== path) changes.push({ path: before.path, before: before.blob })
   const all = await checkFiles(kb, [file], { repository: kb.repository, changes, parser: kb.parser })
-  // That one tells a push how to approve a candidate. Where a candidate is edited it would mean itself.
+  // `waiting-candidate` tells a push how to approve a candidate. While that candidate is edited, it would name itself.
   const found = all.filter(({ rule }) => rule !== 'waiting-candidate')
   const { contentLine } = page.neuron
   return { path, text, findings: found.slice(0, most).map((finding) => placed(finding, contentLine)) }

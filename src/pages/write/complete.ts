@@ -15,25 +15,22 @@ import { tagKey } from '../../rules/neurons/tag.ts'
 import { findNames, folderOf } from '../graph/find-names.ts'
 import { countedTags } from '../read-tags.ts'
 
-/** What is being typed: a link's target, a heading of the page that a link names, or a tag. */
+/** Text being typed: a link's target, a heading of the page that a link names, or a tag. */
 export type Completion = {
   kind: 'link' | 'heading' | 'tag'
   q: string
-  /** The target of the link whose heading is typed; empty for the page itself. */
+  /** Target of the link whose heading is typed; empty for the page itself. */
   target?: string | undefined
-  /** Of the page that is typed in, if it has one yet. */
+  /** Path of the page being edited, if it exists. */
   path?: string | undefined
 }
 
-/** What may be meant: the text to write, and what tells a person which it is. */
+/** Completion: the text to insert, and a hint for the person. */
 export type Completed = { text: string; hint?: string }
 
 const most = 12
 
-/**
- * Returns what a caller may mean by what they have typed so far, the likeliest first; only what they may see.
- * @throws {GanglionError} `not_found`
- */
+/** Returns completions visible to the caller, the likeliest first. @throws {GanglionError} `not_found` */
 export async function complete(
   ctx: Context,
   caller: Caller,
@@ -54,13 +51,13 @@ export async function complete(
   ]
 }
 
-/** The type with which a link begins, and how many characters that takes. */
+/** Returns the type at the start of a link, and its length with the separator. */
 function typedPart(q: string): { type?: EdgeType; prefix: string } {
   const type = edgeTypes.find((name) => q.startsWith(`${name}:`))
   return type === undefined ? { prefix: '' } : { type, prefix: `${type}:` }
 }
 
-/** By the name that was found where a link by it leads there, else by the seqId; with the folder, as many pages have alike names. */
+/** Returns a link by the matched name if it leads there, else by seqId. The hint has the folder, since many pages have similar names. */
 function linkTo(
   found: FoundName,
   { prefix, path, links }: { prefix: string; path: string; links: LinkView },

@@ -4,7 +4,7 @@ import { findCandidate } from '../../kb/projection/candidate-index.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { requireCurator } from './require-curator.ts'
 
-/** Whether an edit has become a candidate. @throws {GanglionError} `insufficient_role`, `not_found` where there is no such knowledge base */
+/** True if an edit has become a candidate. @throws {GanglionError} `insufficient_role`, `not_found` if there is no such knowledge base */
 export async function isSubmitted(ctx: Context, caller: Caller, candidateId: string): Promise<boolean> {
   requireCurator(caller)
   const kb = await kbOfCandidate(ctx, caller.tenantId, candidateId)

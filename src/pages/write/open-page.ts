@@ -14,13 +14,13 @@ import { requireCurator } from './require-curator.ts'
 
 export type BlankPage = {
   kb: { id: string; slug: string; title: string; defaultAudience: readonly string[] }
-  /** Of the candidate that the edit will be: an edit that is sent twice is one candidate. */
+  /** Id of the candidate that the edit will become, so that an edit sent twice is one candidate. */
   candidateId: string
-  /** What the caller wrote and waits; `isTogether`: the edit is to be decided as one with it. */
+  /** Pending candidates of the caller. `isTogether`: the edit is to be decided together with it. */
   waiting: { id: string; title: string; isTogether: boolean }[]
 }
 
-/** What an edit may be decided with, at most. */
+/** Maximum number of candidates that an edit may be decided with. */
 export const maxWaiting = 20
 
 export type OpenPage = BlankPage &
@@ -28,16 +28,16 @@ export type OpenPage = BlankPage &
     seqId: string
     /** The commit that made this version. */
     commit: string
-    /** Whether it is the present version. */
+    /** True if this is the present version. */
     isLatest: boolean
     path: string
     title: string
     content: string
-    /** Problems that keep the front matter from being edited. */
+    /** Problems that prevent editing the front matter. */
     problems: string[]
   }
 
-/** `candidateId`: as an earlier opening gave it. `mate`: what the edit is to be decided with, of what the caller wrote and waits. */
+/** Ids of an edit. `candidateId`: from an earlier opening. `mate`: pending candidate of the caller to decide the edit together with. */
 type EditId = { candidateId?: string | undefined; mate?: string | undefined }
 
 /** Opens an editor for a new page. @throws {GanglionError} `insufficient_role`, `not_found` */
@@ -51,9 +51,8 @@ export async function openBlankPage(
 }
 
 /**
- * Opens a page for editing: the present version, or the one at a commit that an edit began from, also of a page that is deleted
- * by now.
- * @throws {GanglionError} `insufficient_role`, `not_found`
+ * Opens a page for editing: the present version, or the one at the commit that an edit began from, also of a page deleted since. @throws
+ * {GanglionError} `insufficient_role`, `not_found`
  */
 export async function openPage(
   ctx: Context,

@@ -13,19 +13,20 @@ export type PageRename = PageWrite & { target: { seqId: string; base: string } }
 export type RenamePreview = {
   title: string
   path: string
-  /** Names that the page keeps as aliases, where links are not rewritten. */
+  /** Names that the page keeps as aliases, if links are not rewritten. */
   aliases: string[]
-  /** The pages whose links are rewritten, at most 1,000. */
+  /** Pages whose links are rewritten, at most 1,000. */
   pages: { seqId: string; title: string }[]
-  /** There are more than `pages`. */
+  /** True if there are more than `pages`. */
   isMore: boolean
 }
 
 const most = 1000
 
 /**
- * Says what a rename would do.
- * @throws {ValidationError} with the fields `title`, `path` or `base` @throws {GanglionError} as `writePage`
+ * Returns the effects of a rename.
+ * @throws {ValidationError} with the fields `title`, `path` or `base`
+ * @throws {GanglionError} as `writePage`
  */
 export async function previewRename(
   ctx: Context,

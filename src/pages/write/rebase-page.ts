@@ -12,8 +12,8 @@ export type Rebased = {
 }
 
 /**
- * Rebases a typed text onto the current version of its page.
- * @throws {GanglionError} `insufficient_role`; `not_found` also where the page is deleted
+ * Rebases an edited text onto the current version of its page.
+ * @throws {GanglionError} `insufficient_role`; `not_found` also for a deleted page
  */
 export async function rebasePage(
   ctx: Context,

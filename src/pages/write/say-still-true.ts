@@ -20,10 +20,11 @@ import { submitPage } from './submit-page.ts'
 const reason = 'says that the page is still true'
 
 /**
- * A curator says that a page is still true: a candidate that changes nothing but `verified`, approved at once. The same on the same day
- * changes nothing, and where it waits for others it is the same candidate.
- * @param until the last day on which it counts as true; else by the rules of `kb.yaml`
- * @throws {GanglionError} `insufficient_role`, `not_found`, `queue_full`, `target_unreadable` @throws {ValidationError} for a day that is past
+ * Confirms that a page is still true: a candidate that changes only `verified`, approved at once. Repeating it on the same day changes
+ * nothing, and while it waits for others it is the same candidate.
+ * @param until last day on which it counts as verified; by default set by the rules of `kb.yaml`
+ * @throws {GanglionError} `insufficient_role`, `not_found`, `queue_full`, `target_unreadable`
+ * @throws {ValidationError} for a past day
  */
 export async function sayStillTrue(
   ctx: Context,
@@ -55,7 +56,7 @@ export async function sayStillTrue(
     if (!hasReadableSize(text)) throw new ValidationError({}, ['The front matter would be larger than 16 KB.'])
     const { documentId, commit } = before
     const approved = { status: 'approved', seqId, documentId } as const
-    // A push can write the same by hand, and a back-pointer that names no candidate: this is then the first that says so.
+    // A push can write the same by hand, with a back-pointer that names no candidate: then this confirmation is the first.
     const said = text === page ? findCandidate(kb.projection.write, before.candidateId ?? '') : undefined
     if (said !== undefined) return { ...approved, candidateId: said.id, commit }
     const neuron = { seqId, before, path: before.path, blob: hashObject('blob', Buffer.from(text)), text }

@@ -21,18 +21,18 @@ import { maxWaiting } from './open-page.ts'
 const connector = 'console'
 
 export type PageSubmission = {
-  /** A free id, or that of an earlier submission of the same edit: what that proposes is then replaced while it waits. */
+  /** Unused id, or that of an earlier submission of the same edit, whose content is then replaced while it is pending. */
   candidateId: string
   neuron: PushedNeuron
-  /** The blob of the version that was edited. */
+  /** Blob of the edited version. */
   base: Oid | null
-  /** What reviewers are told. */
+  /** Note for reviewers. */
   note?: string | undefined
-  /** Why it waits, where it does. */
+  /** Reason why it is pending. */
   reason?: string
 }
 
-/** Whether the page reached main, or waits in the queue; `refusal` says why main could not take it. */
+/** Outcome: the page reached main, or is pending. `refusal`: reason why main could not take it. */
 export type Submitted = { candidateId: string } & (
   | { status: 'approved'; seqId: string; commit: string }
   | { status: 'pending'; refusal?: Refusal /** What it needs to be approved. */; awaiting?: unknown }
@@ -41,9 +41,9 @@ export type Submitted = { candidateId: string } & (
 export type Refusal = { code: ErrorCode | 'invalid'; message: string; conflicts: z.infer<typeof MergeConflict>[] }
 
 /**
- * Puts a page on the queue under the name of who wrote it, and where they `publish` it, approves it in the same write. What
- * cannot be approved stays on the queue, so that nothing is lost. Within a group commit.
- * @throws {GanglionError} `queue_full`, `record_full`, `not_found` for an id that is not of this knowledge base, or is another's
+ * Puts a page on the queue in its author's name, and with `publish` approves it in the same write. A page that cannot be approved stays on
+ * the queue, so that nothing is lost. Must run within a group commit.
+ * @throws {GanglionError} `queue_full`, `record_full`, `not_found` for an id of another knowledge base or another author
  */
 export async function submitPage(
   kb: KnowledgeBase,
@@ -57,7 +57,7 @@ export async function submitPage(
   if (row === undefined) throw new GanglionError('internal')
   if (row.approval !== undefined) return approved(candidateId, row.approval)
   try {
-    // Who edited a page did not mean to bring it back.
+    // An edit of a page that was removed meanwhile must not restore it.
     if (seqId !== undefined && before === undefined) throw new GanglionError('target_not_found')
     if (publish) {
       const approval = await approveStaged(kb, staging, candidateId, {}, actor, at)
@@ -86,7 +86,7 @@ function refusalOf(error: unknown): Refusal {
   return { code, message, conflicts: z.array(MergeConflict).default([]).parse(details.conflicts) }
 }
 
-/** Records what is submitted, unless it is recorded already. Returns the candidate's id. */
+/** Records a submission unless it is recorded already. Returns the candidate's id. */
 async function putCandidate(
   kb: KnowledgeBase,
   staging: Staging,
@@ -129,7 +129,7 @@ async function putCandidate(
   return id
 }
 
-/** Whether a candidate is what the same person has made of the same page in the console. */
+/** True if the same person made a candidate from the same page in the console. */
 function isOwn(known: Candidate, { seqId, text }: PushedNeuron, { id }: Actor): boolean {
   const isSameTarget = known.target === (seqId ?? null) && known.removes === (text === null)
   return isSameTarget && known.connector === connector && known.createdBy.id === id

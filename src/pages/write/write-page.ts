@@ -9,13 +9,13 @@ import { requireCurator } from './require-curator.ts'
 import { type PageSubmission, type Submitted, submitPage } from './submit-page.ts'
 import { type PageWrite, writtenPage } from './written-page.ts'
 
-/** How what a person writes reaches the queue. `publish`: they approve it themselves. */
+/** Options of a write. `publish`: the author approves it. */
 export type WriteOptions = Pick<PageSubmission, 'candidateId' | 'note'> & { kb: string; publish: boolean }
 
 /**
- * Proposes a page, new or changed, or publishes it at once. A page that somebody else has changed since the edit began is merged.
- * @throws {ValidationError} with the fields `title`, `path`, `base`, `tags`, or `content` for what a push could not have either; or
- *   where nothing is changed
+ * Proposes a new or changed page, or publishes it at once. If somebody else has changed the page since the edit began, both are merged.
+ * @throws {ValidationError} with the fields `title`, `path`, `base`, `tags`, or `content` for content that a push could not have either; or
+ * if nothing is changed
  * @throws {GanglionError} `insufficient_role`, `not_found`, `target_unreadable`, `queue_full`, `record_full`
  */
 export async function writePage(
@@ -38,9 +38,10 @@ export async function writePage(
 }
 
 /**
- * Proposes to remove a page, or removes it at once; not where it has changed since the caller saw it.
- * @param base the commit of the version that the caller saw
- * @throws {ValidationError} with the field `base` @throws {GanglionError} as {@link writePage}
+ * Proposes to remove a page, or removes it at once; rejected if it has changed since the caller saw it.
+ * @param base commit of the version that the caller saw
+ * @throws {ValidationError} with the field `base`
+ * @throws {GanglionError} as {@link writePage}
  */
 export async function removePage(
   ctx: Context,

@@ -16,7 +16,7 @@ import { pathKey } from '../../rules/paths/portable-path.ts'
 import { keepLineEndings, unixLines } from '../../rules/text/line-endings.ts'
 import { oneLine } from '../../rules/text/lines.ts'
 
-/** What a writer wants a page to say. A part that is left out stays as it is; an audience of null is the knowledge base's. */
+/** Changes of a page. Absent parts stay as they are; an audience of null is the knowledge base's default. */
 export type PageChanges = {
   title?: string
   tags?: string[]
@@ -27,9 +27,9 @@ export type PageChanges = {
 }
 
 export type PageWrite = {
-  /** The page that is changed, and the commit of the version that was edited. Left out: the page is new. */
+  /** Page to change, and the commit of the edited version. Absent: a new page. */
   target?: { seqId: string; base: string }
-  /** Where the page shall stand, below `neurons/`. Left out: where it is, or where the server puts new pages. */
+  /** Path below `neurons/`. Absent: the present path, or the server's choice for a new page. */
   path?: string
   changes: PageChanges
 }
@@ -37,8 +37,9 @@ export type PageWrite = {
 export type WrittenPage = { neuron: PushedNeuron & { text: string }; base: Oid | null; isChanged: boolean }
 
 /**
- * Returns the page that a write makes of the version it was made upon. Bytes that the write does not touch stay.
- * @throws {ValidationError} with the fields `title`, `path`, `base` or `tags` @throws {GanglionError} `target_unreadable`
+ * Returns the page that results from a write. Bytes that the write does not touch stay.
+ * @throws {ValidationError} with the fields `title`, `path`, `base` or `tags`
+ * @throws {GanglionError} `target_unreadable`
  */
 export async function writtenPage(view: MainView, write: PageWrite, now: Date): Promise<WrittenPage> {
   const page = write.target === undefined ? newPage(write, now) : await changedPage(view, write, write.target)
@@ -87,7 +88,7 @@ function edited(page: string, typed: PageChanges): string {
   return editNeuron(page, { ...fieldsOf(changes), ...title }, content)
 }
 
-/** The changes with the front matter that was typed at the head of the content, where they say nothing themselves. */
+/** Adds changes from front matter that was typed at the head of the content, unless they are given explicitly. */
 function withOpened(changes: PageChanges, current: Pick<NeuronFields, 'tags' | 'audience'>): PageChanges {
   if (changes.content === undefined) return changes
   const { content, tags, audience, isUnreadable } = openContent(changes.content)
@@ -119,7 +120,7 @@ function wishedPath(path: string | undefined): string | undefined {
   return path === undefined ? undefined : readMetadata({ path }).path
 }
 
-/** A file cannot stand where another is, nor below another, nor where others stand below it. */
+/** Rejects a path that another file has, that is below another file, or that is a folder of others. */
 function checkPath({ sql }: MainView, path: string, from: string | undefined): void {
   const blocking = blockedFolder(sql, path)
   if (blocking !== undefined) throw new ValidationError({ path: [`needs a folder where the file ${blocking} is`] })

@@ -62,7 +62,7 @@ export function linksToNeuron(sql: Sql, seqId: string): LinkRow[] {
   )
 }
 
-/** What links of main may mean. */
+/** Returns the look-ups for links of main. */
 export function namesAndFiles(sql: Sql): Meanings {
   return { names: remembered((key) => namesByKey(sql, key)), files: attachmentLookup(sql) }
 }
@@ -76,7 +76,7 @@ function neuronsAt(sql: Sql, paths: ReadonlySet<string>): Map<string, string> {
   return neurons
 }
 
-/** Who answers to a key once the push is in. */
+/** Returns a look-up of names as they will be after the push. */
 export function namesAfter(
   sql: Sql,
   wasNamed: Lookup,
@@ -92,7 +92,7 @@ export function namesAfter(
   return remembered((key) => [...wasNamed(key).filter(isKept), ...(added.get(key) ?? [])])
 }
 
-/** Thousands of links may share a name. */
+/** Caches a look-up, since thousands of links may share a name. */
 function remembered(lookup: Lookup): Lookup {
   const known = new Map<string, readonly NamedNeuron[]>()
   return (key) => {
@@ -102,7 +102,7 @@ function remembered(lookup: Lookup): Lookup {
   }
 }
 
-/** The names of a changed file's Neuron, each with the claim that it has to it already. */
+/** Returns the names of a changed file's Neuron, each with the claim that it already has. */
 export function namesIn(sql: Sql, file: CheckedFile): (NeuronName & NamedNeuron)[] {
   const { path, neuron } = file
   if (neuron === undefined) return []
@@ -112,7 +112,7 @@ export function namesIn(sql: Sql, file: CheckedFile): (NeuronName & NamedNeuron)
   return named.map((name) => ({ ...name, claim: keptClaim(known, name) }))
 }
 
-/** A Neuron that was given no seqId yet goes by its path. */
+/** Returns the seqId of a Neuron, or its path if it has none yet. */
 function seqIdOf({ path, neuron }: CheckedFile): string {
   return neuron?.fields.seqId ?? path
 }

@@ -12,7 +12,7 @@ import { oneLine } from '../../rules/text/lines.ts'
 import { parsePushedPage } from '../clone-check/parse-pushed-page.ts'
 import { linksToNeuron } from './check-inbound.ts'
 
-/** Number of pages that are read for one push to see which headings they link to. */
+/** Maximum number of pages that are read for one push to find links to headings. */
 const maxPages = 200
 const maxShown = 5
 

@@ -11,7 +11,7 @@ import { oneLine } from '../../rules/text/lines.ts'
 const maxBlobBytes = 2 * 1024 * 1024
 const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 
-/** `isWhole`: every folder was checked. If not, no tree may be expanded. */
+/** Result of the check. `isWhole`: every folder was checked. If not, no tree may be expanded. */
 type CheckedObjects = { findings: Finding[]; isWhole: boolean }
 
 /**
@@ -73,13 +73,13 @@ function checkFolder({ prefix, tree, changed, added, sizes }: PushedFolder): {
   return { found, folders, skipped }
 }
 
-/** Names that were added to a folder, and the names in it that some file system does not distinguish from them. */
+/** Returns names added to a folder that some file system does not distinguish from other names in it. */
 function collisions(tree: PushedFolder['tree'], added: ReadonlySet<string>): [name: string, other: string][] {
   if (added.size === 0) return []
   const names = tree.entries.map(({ name }) => name)
   const known = new Map<string, string>()
   const found: [string, string][] = []
-  // What was there before is not to blame.
+  // Reports the added name rather than the existing one.
   for (const binary of [...names.filter((name) => !added.has(name)), ...names.filter((name) => added.has(name))]) {
     const name = fromBinaryName(binary)
     const key = pathKey(name)

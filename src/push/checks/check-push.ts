@@ -34,7 +34,7 @@ export async function checkPush(
   }
 }
 
-/** That a push has a commit of before an erasure. */
+/** Returns a finding if a push contains a commit from before an erasure. */
 async function bringsBack(repository: Repository, range: PushRange): Promise<Finding | undefined> {
   const erased = await erasedCommits(repository)
   if (erased.size === 0) return undefined

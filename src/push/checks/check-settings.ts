@@ -3,7 +3,7 @@ import { changedIdentity, type KbIdentity } from '../../kb/kb-identity.ts'
 import { parseKbFile } from '../../markdown/file/kb-file.ts'
 import type { SettingsProblem } from '../../rules/kb-settings.ts'
 
-/** A file of more bytes is an error by itself. */
+/** Maximum bytes of a file; a larger one is an error by itself. */
 const maxSettingsBytes = 1024 * 1024
 
 /** Returns the problems of `kb.yaml`, if the push changes it. */

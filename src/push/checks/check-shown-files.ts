@@ -16,7 +16,7 @@ import { pauses } from '../../system/pauses.ts'
 import { namesAfter, namesAndFiles, namesIn } from './check-inbound.ts'
 
 /**
- * Finds Neurons that open folders to readers who saw none of their pages: links of others lead them to the files by name then.
+ * Finds Neurons that open folders to readers who saw none of their pages: links of other pages by file name lead into these folders then.
  * @param view of readers
  */
 export async function checkOpenedFolders(
@@ -59,10 +59,10 @@ export async function checkOpenedFolders(
 const maxLinks = 10_000
 const maxShown = 5
 
-/** A change of main's files; without `after` it removes one. */
+/** Change of one of main's files; without `after` a removal. */
 type Change = { path: string; after?: Oid | undefined }
 
-/** Finds unchanged Neurons of which a link shows another file once these changes are in, a page, or none. */
+/** Finds unchanged Neurons with a link that shows another file, a page, or nothing after these changes. */
 export async function checkShownFiles(
   sql: MainTables,
   changes: readonly Change[],

@@ -13,24 +13,24 @@ import { writtenLinks } from '../../rules/links/written-link.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
 import { pauses } from '../../system/pauses.ts'
 
-/** As many names as are looked up in some seconds. */
+/** Maximum names that are looked up, which takes some seconds. */
 const maxKeys = 50_000
 
 type Sql = Projection['read']
 
-/** What a check of changed files needs to know about the unchanged ones. */
+/** Facts about unchanged files that a check of changed files needs. */
 type Surroundings = {
-  /** Unchanged files, reduced to what changed files may clash with or link to. */
+  /** Unchanged files, reduced to the fields that changed files may clash with or link to. */
   stubs: CheckedFile[]
-  /** By path: of the changed files as they were at the pusher's base, and of the stubs. */
+  /** seqIds by path: of the changed files at the pusher's base, and of the stubs. */
   previousSeqIds: Map<string, string>
-  /** Links that are too many to look at. */
+  /** Findings about links that are too many to check. */
   findings: Finding[]
 }
 
 /**
- * Reads what the rules need to know about unchanged files. The time depends on the size of the push, not of the knowledge base.
- * @param options.previousPaths by seqId, the paths of the changed Neurons on main, from which their links to files resolve
+ * Reads the facts about unchanged files that the rules need. The time depends on the size of the push, not of the knowledge base.
+ * @param options.previousPaths paths of the changed Neurons on main by seqId, from which their links to files resolve
  * @param options.base the base of the push, if main has moved on: the pusher is not responsible for changes since then
  */
 export async function readSurroundings(
@@ -94,7 +94,7 @@ export async function readSurroundings(
   return { stubs: [...stubs.values()], previousSeqIds, findings: keys.findings }
 }
 
-/** The claims that Neurons have on main. */
+/** Returns a look-up of the claims that Neurons have on main. */
 export function claimsIn(sql: Sql): ClaimOf {
   const known = new Map<string, ReturnType<typeof namesOfNeuron>>()
   return (seqId, name) => {
@@ -104,7 +104,7 @@ export function claimsIn(sql: Sql): ClaimOf {
   }
 }
 
-/** The other Neurons that had the names of some pages first, as many as a warning names. */
+/** Returns other Neurons that had the names of some pages first, as many as a warning names. */
 export async function firstHolders(sql: Sql, files: readonly CheckedFile[]): Promise<Set<string>> {
   const own = new Set(files.map(({ neuron }) => neuron?.fields.seqId))
   const holders = new Set<string>()
@@ -120,7 +120,7 @@ export async function firstHolders(sql: Sql, files: readonly CheckedFile[]): Pro
   return holders
 }
 
-/** The names that the changed files link to. Links beyond the limit are not checked, and one finding says so. */
+/** Returns the names that the changed files link to. Links beyond the limit are not checked, and one finding says so. */
 function linkedKeys(
   files: CheckedFile[],
   previousPaths: ReadonlyMap<string, string>,
@@ -151,7 +151,7 @@ function linkedKeys(
   return { all, findings }
 }
 
-/** A Neuron reduced to the names that others may link to; of a copy only its path and seqId. */
+/** Reduces a Neuron to the names that others may link to; a copy to its path and seqId. */
 export function stubOf(sql: Sql, path: string, seqId: string): CheckedFile {
   const known = namesInFile(sql, seqId)
   const names = known?.path === path ? known : undefined

@@ -30,26 +30,23 @@ import { settingsProblems } from './check-settings.ts'
 import { checkOpenedFolders, checkShownFiles } from './check-shown-files.ts'
 import { claimsIn, readSurroundings } from './check-surroundings.ts'
 
-/** Files that are read at a time. */
+/** Number of files that are read at a time. */
 const chunkFiles = 50
 const maxTextBytes = 256 * 1024 * 1024
-/** Collisions are checked on trees, where whole folders can be compared. */
+/** Rule that is checked on trees instead, where whole folders can be compared. */
 const otherwiseFound = 'path-collision'
 
 type TipOptions = {
   repository: Repository
   changes: readonly TreeChange[]
   parser: ParserPool
-  /** The commit of main that the changes are based on; main itself by default. */
+  /** Commit of main that the changes are based on; main itself by default. */
   base?: Oid
-  /** Reads the ids which, as the push shows, were assigned before a restore. */
+  /** Reads the ids that were assigned before a restore, as the push shows. */
   lost?: () => Promise<LostHistory>
 }
 
-/**
- * Returns the findings for the files that a push changes, as its last commit has them. Reads what else is needed from the
- * projection.
- */
+/** Returns the findings for the files that a push changes, in the state of its last commit. Reads everything else from the projection. */
 export async function checkTip(kb: KnowledgeBase, options: TipOptions): Promise<Finding[]> {
   const { repository, changes, parser } = options
   const files = await readChanged(repository, changes, parser)
@@ -57,9 +54,7 @@ export async function checkTip(kb: KnowledgeBase, options: TipOptions): Promise<
   return checkFiles(kb, files, { ...options, problems })
 }
 
-/**
- * Returns the findings for changed files, whether they are in git yet or not. Reads what else is needed from the projection.
- */
+/** Returns the findings for changed files, whether they are in git yet or not. Reads everything else from the projection. */
 export async function checkFiles(
   kb: KnowledgeBase,
   files: CheckedFile[],
@@ -98,7 +93,7 @@ export async function checkFiles(
   })
 }
 
-/** By seqId, the paths on main of the Neurons that a push changes. */
+/** Returns the paths on main of the Neurons that a push changes, by seqId. */
 function pathsBefore(sql: Projection['read'], files: readonly CheckedFile[]): Map<string, string> {
   const seqIds = files.flatMap(({ neuron }) => neuron?.fields.seqId ?? [])
   return new Map(
@@ -110,7 +105,7 @@ function pathsBefore(sql: Projection['read'], files: readonly CheckedFile[]): Ma
 }
 
 /**
- * By seqId, the names that a Neuron keeps: its title, and if it is renamed or moved, the names that links use. An alias that the
+ * Returns the names that each Neuron keeps, by seqId: its title, and if it is renamed or moved, the names that links use. An alias that the
  * push removes is gone.
  */
 function keptNames(sql: Projection['read'], files: readonly CheckedFile[]): Map<string, string[]> {
@@ -153,7 +148,7 @@ async function readChanged(
     if (!isPage(file)) return { path, oid, size }
     const { data } = await repository.read(oid)
     const { neuron, links } = await parsePageBytes(data, parser)
-    // Drops the content: no rule needs it, and it is most of a page.
+    // Drops the content, which is most of a page and no rule needs.
     return { path, oid, size, neuron: { ...neuron, content: '' }, links }
   }
   const files: CheckedFile[] = []
@@ -172,14 +167,13 @@ async function contentFindings(
 
 type ChangedFile = { path: string; oid: Oid; type: ObjectInfo['type'] | undefined; size: number }
 
-/** Whether a file needs to be read: a rule looks at its text, and its size alone is not an error. */
+/** True if a file must be read: a rule examines its text, and its size alone is not an error. */
 function isPage({ path, type, size }: ChangedFile): boolean {
   return type === 'blob' && isNeuronPath(path) && size <= maxParsedBytes
 }
 
 /**
- * Finds new Neurons with a seqId that the server did not assign. A Neuron that was deleted, or lost in a restore, may come back
- * with its own.
+ * Finds new Neurons with a seqId that the server did not assign. A Neuron that was deleted, or lost in a restore, may return with its own.
  */
 async function unknownSeqIds(
   sql: Projection['read'],
@@ -206,7 +200,7 @@ function usedIds(sql: Projection['read'], files: readonly CheckedFile[], changed
   const holders = Map.groupBy(files, ({ neuron }) => neuron?.fields.id?.toLowerCase())
   return files.flatMap(({ path, neuron }): Finding[] => {
     const { id, seqId } = neuron?.fields ?? {}
-    // One that several pages hold is told of as such.
+    // A duplicate id is reported by another rule.
     if (id === undefined || !changedPaths.has(path) || holders.get(id.toLowerCase())?.length !== 1) return []
     const [owner] = seqIdsOfDocument(sql, id).filter((holder) => holder !== seqId)
     if (owner === undefined) return []
@@ -215,7 +209,7 @@ function usedIds(sql: Projection['read'], files: readonly CheckedFile[], changed
   })
 }
 
-/** Finds new pages that a candidate proposes as well, which stays in the queue unless the page names it. */
+/** Finds new pages that a pending candidate proposes as well; it stays pending unless the page names it. */
 function waitingPages(sql: Projection['read'], files: readonly CheckedFile[]): Finding[] {
   return files.flatMap(({ path, neuron }): Finding[] => {
     const { title, fields } = neuron ?? {}

@@ -11,10 +11,10 @@ import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
 import { checkOtherFile, isReadByCheck } from './other-file.ts'
 import { parsePageBytes } from './parse-pushed-page.ts'
 
-/** Files that are read at a time. */
+/** Number of files that are read at a time. */
 const chunkFiles = 500
 
-/** Everything wrong with a commit of a knowledge base, by the rules of `ganglion check`. @throws {GitError} */
+/** Returns all findings about a commit of a knowledge base, by the rules of `ganglion check`. @throws {GitError} */
 export async function checkCommit(
   repository: Repository,
   commit: Oid,

@@ -19,10 +19,10 @@ import { parsePushedPage } from './parse-pushed-page.ts'
 import { type Checkout, maxParsedBytes, readCheckout } from './read-checkout.ts'
 
 /**
- * Checks a checkout of a knowledge base, or a folder of its files, with the rules of the server's doors. In a git checkout
- * ignored files are left out, and seqIds, the id, slug and prefix in `kb.yaml` must be those of the revision `base` (without one: of the last commit, if any). With a
- * `base`, findings that it did not have come first, then those of files that changed since.
- * @throws {CheckError} where there is no `kb.yaml` or no such revision
+ * Checks a checkout of a knowledge base, or a folder of its files, by the rules of the server. In a git checkout ignored files are left
+ * out, and seqIds, and the id, slug and prefix in `kb.yaml`, must be those of the revision `base` (by default the last commit, if any).
+ * With a `base`, new findings come first, then those of files that changed since.
+ * @throws {CheckError} if there is no `kb.yaml` or no such revision
  */
 export async function checkDirectory(
   dir: string,
@@ -55,7 +55,7 @@ async function checkCheckout(
       before.flatMap(({ seqId, neuron: { title } }) => (title === undefined ? [] : [[seqId, [title]]])),
     ),
   })
-  // Where kb.yaml gives no prefix, that alone is what is wrong.
+  // A missing prefix in kb.yaml is reported once, not for each page.
   const own = prefix === null ? findings.filter(({ rule }) => rule !== 'seq-id-prefix') : findings
   const told = [...own, ...unknownSeqIds(files, { prefix, before })]
   const commit = base === undefined || gitDir === undefined ? undefined : await findCommit(gitDir, base)
@@ -70,8 +70,8 @@ async function checkCheckout(
 }
 
 /**
- * Warns of seqIds that no page of the last commit has: the server refuses one that it never gave. It alone knows those of deleted pages,
- * so no checkout proves that one is wrong.
+ * Warns of seqIds that no page of the last commit has: the server rejects one that it never assigned. Only the server knows those of
+ * deleted pages, so a checkout cannot prove that one is wrong.
  */
 function unknownSeqIds(
   files: readonly CheckedFile[],
@@ -79,7 +79,7 @@ function unknownSeqIds(
 ): Finding[] {
   if (before.length === 0) return []
   const given = new Set(before.map(({ seqId }) => seqId))
-  // A page that had another is an error of its own.
+  // A page whose seqId changed is reported by another rule.
   const had = new Set(before.map(({ path }) => path))
   return files.flatMap(({ path, neuron }): Finding[] => {
     const { seqId } = neuron?.fields ?? {}
@@ -89,7 +89,7 @@ function unknownSeqIds(
   })
 }
 
-/** The files of a commit as the check sees them; what the checkout still has is not parsed again. */
+/** Reads the files of a commit for the check; files that the checkout still has are not parsed again. */
 async function readCommit(
   repository: Repository,
   commit: Oid,
@@ -108,13 +108,12 @@ async function readCommit(
   return Promise.all(read)
 }
 
-/** Rules that a change may break many times: the last come last. */
+/** Rules that one change may break many times, the least important last. */
 const manifold = ['broken-heading', 'ambiguous-link', 'broken-edge', 'broken-link', 'missing-title', 'link-case']
 
 /**
- * Findings that a revision did not have come first, also of files that are as they were, then those of files that changed since; errors
- * before warnings, and what is rare before what is not: a forge shows only the first few, and what was wrong before is not what a change
- * is looked at for.
+ * Sorts findings: those that a revision did not have, then those of files that changed since; errors before warnings, and rare rules before
+ * frequent ones. A forge shows only the first few, and a reviewer looks for what a change breaks.
  */
 function changedFirst(
   findings: readonly Finding[],
@@ -133,7 +132,7 @@ function changedFirst(
   return ranked.toSorted((a, b) => a.rank - b.rank || a.worth - b.worth).map(({ finding }) => finding)
 }
 
-/** Returns what `kb.yaml` said before: the server takes no other id, slug or prefix. */
+/** Returns the previous settings of `kb.yaml`: the server accepts no other id, slug or prefix. */
 async function settingsOf(gitDir: string | undefined, base: string | undefined): Promise<KbSettings> {
   const commit = gitDir === undefined ? undefined : await findCommit(gitDir, base ?? 'HEAD')
   if (gitDir === undefined || commit === undefined) return parseKbFile('').settings

@@ -1,2 +1,2 @@
-/** What keeps a folder from being checked. */
+/** Thrown if a folder cannot be checked. */
 export class CheckError extends Error {}

@@ -2,8 +2,8 @@ import { stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 
 /**
- * The folder of the knowledge base that a folder lies in: the nearest one upwards that holds a `kb.yaml` or is the top of a
- * checkout. The folder itself where there is none.
+ * Returns the folder of the knowledge base around a folder: the nearest one upwards that contains a `kb.yaml` or is the top of a checkout,
+ * or else the folder itself.
  */
 export async function findKbFolder(dir: string): Promise<string> {
   for (let folder = resolve(dir); ; folder = dirname(folder)) {

@@ -20,7 +20,7 @@ const problems: Readonly<Record<ParseFlag, string>> = {
   failed: `The Markdown cannot be parsed: ${asText}`,
 }
 
-/** What the check looks at in a page: its front matter, its links, and what is wrong with the text itself. */
+/** Parses the parts of a page that are checked: front matter, links, and findings about the text itself. */
 export async function parsePushedPage(
   text: string,
   parser: ParserPool,
@@ -37,7 +37,7 @@ export async function parsePushedPage(
   return { neuron: { ...file, title, places, ownPlaces: linksToOwnPlaces(shown), ...tagged, findings: all }, links }
 }
 
-/** Reads a Neuron's file. That its content says who sees it, and its front matter does not, is an error. */
+/** Parses a Neuron's file. It is an error if the content sets who sees the page and the front matter does not. */
 function parsePageFile(text: string): NeuronFile {
   const file = parseNeuronFile(text)
   const { fields, content, contentLine: line, findings } = file
@@ -46,14 +46,14 @@ function parsePageFile(text: string): NeuronFile {
   return { ...file, findings: [...findings, { rule: 'front-matter-unread', severity: 'error', line, message }] }
 }
 
-/** The same of a page as its bytes, which may be no text. */
+/** Parses a page from its bytes, which may not be text. */
 export async function parsePageBytes(bytes: Buffer, parser: ParserPool): ReturnType<typeof parsePushedPage> {
   const text = bytes.toString('utf8')
   const { neuron, links } = await parsePushedPage(text, parser)
   return { neuron: { ...neuron, findings: [...neuron.findings, ...textFindings(bytes, text)] }, links }
 }
 
-/** What is wrong with the text of a page as a whole, or keeps its bytes from being text. */
+/** Returns findings about the text of a page as a whole, or about bytes that are not text. */
 function textFindings(bytes: Buffer, text: string): CheckedNeuron['findings'] {
   if (isUtf8(bytes) && !text.includes('\0')) return checkPageText(text)
   const line = text.slice(0, text.search(/[\0\ufffd]/)).split('\n').length

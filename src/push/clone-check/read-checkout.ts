@@ -9,14 +9,14 @@ import { hasCode } from '../../system/error-code.ts'
 import { checkOtherFile, isReadByCheck } from './other-file.ts'
 import { parsePageBytes } from './parse-pushed-page.ts'
 
-/** `gitDir` where the folder is a git checkout; `settings` is the text of `kb.yaml`, where there is one. */
+/** Files of a checkout. `gitDir`: set for a git checkout; `settings`: the text of `kb.yaml`, if there is one. */
 export type Checkout = { gitDir: string | undefined; files: CheckedFile[]; settings: string | undefined }
 
-/** Larger pages are refused whatever they hold. */
+/** Maximum bytes of a page that is parsed. Larger ones are rejected anyway. */
 export const maxParsedBytes = 1024 * 1024
 const filesAtOnce = 256
 
-/** Reads a checkout of a knowledge base, or any folder of such files, as the check sees it. */
+/** Reads a checkout of a knowledge base, or any folder of such files, for the check. */
 export async function readCheckout(dir: string, parser: ParserPool): Promise<Checkout> {
   const gitDir = await findGitDir(dir)
   const listed = gitDir === undefined ? await listFolder(dir, '') : await listWorkTree(gitDir, dir)
@@ -24,7 +24,7 @@ export async function readCheckout(dir: string, parser: ParserPool): Promise<Che
   for (let start = 0; start < listed.length; start += filesAtOnce) {
     const chunk = listed.slice(start, start + filesAtOnce).map((file) => readFoundFile(dir, file))
     const found = (await Promise.all(chunk)).filter((file) => file !== undefined)
-    // Parsed while the next files are read.
+    // Files are parsed while the next ones are read.
     reading.push(...found.map(({ bytes, ...file }) => parseFile(file, bytes, parser)))
   }
   const files = await Promise.all(reading)
@@ -32,7 +32,7 @@ export async function readCheckout(dir: string, parser: ParserPool): Promise<Che
   return { gitDir, files, settings: hasSettings ? await readFile(join(dir, 'kb.yaml'), 'utf8') : undefined }
 }
 
-/** Every file below a folder as git would track it, without git's own. */
+/** Lists every file below a folder as git would track it, without git's own. */
 async function listFolder(dir: string, prefix: string): Promise<WorkTreeFile[]> {
   const files: WorkTreeFile[] = []
   for (const entry of await readdir(join(dir, prefix), { withFileTypes: true })) {
@@ -45,9 +45,9 @@ async function listFolder(dir: string, prefix: string): Promise<WorkTreeFile[]> 
 
 type FoundFile = CheckedFile & { bytes?: Buffer }
 
-/** With its bytes where what it holds matters; nothing for a file that is tracked and was deleted. */
+/** Reads a file, with its bytes if its content is checked. Returns undefined for a tracked file that was deleted. */
 async function readFoundFile(dir: string, { path, mode: tracked }: WorkTreeFile): Promise<FoundFile | undefined> {
-  // Its name was no UTF-8, so it cannot be found under what is left of it, and the check refuses it by its path.
+  // A name that is not UTF-8 cannot be opened by its decoded form, and the check rejects it by its path.
   if (path.includes('\ufffd')) return { path, size: 0, ...(tracked === undefined ? {} : { mode: tracked }) }
   const absolute = join(dir, path)
   const stats = await lstat(absolute).catch(ignoreMissing)
@@ -60,7 +60,7 @@ async function readFoundFile(dir: string, { path, mode: tracked }: WorkTreeFile)
 }
 
 function ignoreMissing(error: unknown): undefined {
-  // A folder in the place of a file's folder is no file either.
+  // A folder in place of the file's folder also means that the file is gone.
   if (hasCode(error, 'ENOENT', 'ENOTDIR')) return
   throw error
 }

@@ -10,11 +10,11 @@ export type GitAddress = {
 
 export type GitDoor = {
   gitDir: string
-  /** What the caller's git processes count for. */
+  /** Claim under which the caller's git processes are counted. */
   claim: SlotClaim
   brokenRefs: readonly string[]
-  /** Makes the refs that a fetch asks for, where they are made on demand. Prefixes as in `ls-refs` of protocol v2; none: all. */
+  /** Creates the refs that a fetch requests, if they are made on demand. Prefixes as in `ls-refs` of protocol v2; none: all. */
   prepareFetch(refPrefixes: readonly string[]): Promise<void>
-  /** Of a caller's push; undefined of a clone that shows only a part, which takes none. */
+  /** Receiver of the caller's pushes; undefined for a partial clone, which accepts none. */
   receiver: Receiver | undefined
 }

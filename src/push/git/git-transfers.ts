@@ -18,18 +18,18 @@ import type { GitDoor } from './git-door.ts'
 export type { GitService }
 export type GitLimits = TransferLimits &
   SlotLimits & {
-    /** Milliseconds for which a client may take nothing of an answer. */
+    /** Milliseconds for which a client may stop reading an answer. */
     stallTime: number
   }
 
-/** `onError` gets the errors that the client does not get. */
+/** Request to git. `onError` receives the errors that are not sent to the client. */
 export type GitRequest = Pick<TransferRequest, 'service' | 'protocol' | 'body' | 'signal' | 'onError'>
 
 const noPush = 'This repository shows a part of the knowledge base and takes no push: push to that of all of it.'
 const mebibyte = 1024 * 1024
 const gibibyte = 1024 * mebibyte
 
-/** Of the pack of a push. */
+/** Limits of a push's pack. */
 export const packLimits = {
   maxPack: 64 * mebibyte,
   maxObjects: 100_000,
@@ -43,7 +43,7 @@ export class GitTransfers {
   readonly #advertisements = new Advertisements()
   readonly #closing = new AbortController()
   readonly #running = new Set<Promise<void>>()
-  /** Broken refs that were told of. */
+  /** Broken refs that were reported. */
   readonly #told = new Set<string>()
 
   constructor(limits: Partial<GitLimits> = {}) {
@@ -61,15 +61,15 @@ export class GitTransfers {
     this.#slots = new GitSlots(this.#limits)
   }
 
-  /** Bytes of a request's body, inflated, beyond which it need not be read. */
+  /** Returns the maximum bytes of a request's inflated body. */
   maxBody(service: GitService): number {
     return service === 'upload-pack' ? 4 * mebibyte : this.#limits.maxPack + mebibyte
   }
 
   /**
    * Serves one request of the smart HTTP protocol.
-   * @returns the answer's body, which throws at its end where git failed after it had begun to answer.
-   * @throws {GanglionError} `rate_limited` or `unavailable` while too many others are served
+   * @returns the answer's body, which throws at its end if git failed after its answer had begun
+   * @throws {GanglionError} `rate_limited` or `unavailable` if too many others are served
    */
   async serve(door: GitDoor, request: GitRequest): Promise<AsyncIterable<Buffer>> {
     if (request.service === 'receive-pack' && door.receiver === undefined) {
@@ -127,19 +127,19 @@ export class GitTransfers {
     }
   }
 
-  /** Rejects the requests that wait for their turn, and lets those in work go on. */
+  /** Rejects queued requests, and lets running ones continue. */
   drain(): void {
     this.#slots.close()
   }
 
-  /** Ends what is served, and waits until the work for it has ended as well. */
+  /** Aborts running requests, and waits until their work has ended. */
   async close(): Promise<void> {
     this.#closing.abort(new GanglionError('unavailable'))
     await Promise.all(this.#running)
   }
 }
 
-/** Aborts when a piece is not taken in time, so that a client which does not read gives its process to others. */
+/** Aborts if a chunk is not read in time, so that a client which does not read frees its process. */
 async function* unlessStalled(
   output: AsyncIterable<Buffer>,
   stallTime: number,
@@ -155,7 +155,7 @@ async function* unlessStalled(
   }
 }
 
-/** Makes the refs that the client is about to see. Before protocol v2 it sees all of them, in the advertisement. */
+/** Creates the refs that the client is about to see. Before protocol v2 the advertisement shows all of them. */
 async function prepare(
   door: GitDoor,
   { service, protocol, body }: GitRequest,

@@ -11,16 +11,17 @@ import type { Caller } from '../../rules/access/caller.ts'
 import { receiverFor } from '../receive-push.ts'
 import type { GitAddress, GitDoor } from './git-door.ts'
 
-/** Folders that only the server writes to. */
+/** Ref folders that only the server writes to. */
 const serverRefs = ['refs/ganglion', 'refs/candidates']
 const noGit = 'This server has no git, which clones and pushes need: install git beside it, and start it again.'
 const foreignAudience = (asked: string) =>
   `This key may not fetch what the audience ${asked} sees. An administrator can make a reader key for it: ganglion key create --audience ${asked}.`
-/** `handbook` or, as an audience sees it, `handbook@public`. */
+/** `handbook`, or `handbook@public` for an audience's view. */
 const AddressedKb = z.tuple([z.string(), z.enum(servedAudiences).optional()])
 
 /**
- * The repository of a knowledge base of the caller's tenant, which must be the one that is named, or that of what the caller sees of it.
+ * Opens the repository of a knowledge base of the caller's tenant, which must be the named one, or the clone that contains only what the
+ * caller may see.
  * @throws {GanglionError} `not_found`, `unavailable`
  */
 export async function openGitDoor(
@@ -44,7 +45,7 @@ export async function openGitDoor(
   return {
     gitDir: kb.repository.gitDir,
     claim,
-    // Not main: who clones it must hear that it is damaged.
+    // Main is not among them: a clone must fail if main is damaged.
     brokenRefs: await brokenRefs(kb.repository, [mainRef, ...serverRefs]),
     prepareFetch: (refPrefixes) => candidateHeads(kb, ctx).prepare(refPrefixes),
     receiver: receiverFor(ctx, kb, { caller, reachedAt }),

@@ -23,7 +23,7 @@ import { checkTip } from '../checks/check-tip.ts'
 import { recordLost } from './lost-records.ts'
 import { identityProblems } from './outside-identity.ts'
 
-/** Number of Neurons in one commit. Main is locked for as long as it takes to make it. */
+/** Number of Neurons in one commit. Main is locked while it is made. */
 const chunkNeurons = 250
 const outside: Actor = { id: 'git', name: 'Git, around the server' }
 
@@ -38,10 +38,10 @@ export class OutsideAdoption {
   readonly #now: () => Date
   readonly #refused = new Set<string>()
   #seen: Oid | undefined
-  /** The position on main up to which records exist, or cannot be made. */
+  /** Position on main up to which records exist, or cannot be made. */
   #recorded = 0
 
-  /** @param seen the head of main up to which everything was checked */
+  /** @param seen head of main up to which everything was checked */
   constructor(kb: KnowledgeBase, seen: Oid | undefined, { parser, now }: { parser: ParserPool; now: () => Date }) {
     this.#kb = kb
     this.#seen = seen
@@ -66,7 +66,7 @@ export class OutsideAdoption {
     }
   }
 
-  /** Begins with all of main: the server may have stopped before it had made them. */
+  /** Starts with all of main, since the server may have stopped before it had made them. */
   async #recordLost(): Promise<void> {
     const { read: sql } = this.#kb.projection
     const { main } = this.#kb.projection.heads(sql)
@@ -76,7 +76,7 @@ export class OutsideAdoption {
     this.#recorded = position
   }
 
-  /** The next that no candidate has brought. */
+  /** Returns the next Neurons that no candidate has brought. */
   #waiting(sql: Projection['read']): UnapprovedRow[] {
     const rows = unapproved(sql).filter((row) => !this.#refused.has(keyOf(row)))
     return rows.slice(0, chunkNeurons)
@@ -89,7 +89,7 @@ export class OutsideAdoption {
     return [...findings.filter(({ severity }) => severity === 'error'), ...identityProblems(projection.read, rows)]
   }
 
-  /** Of what came to main since the last look. */
+  /** Returns findings about what came to main since the last check. */
   async #objectProblems(): Promise<Finding[]> {
     const { projection } = this.#kb
     const [from, to] = [this.#seen, projection.heads(projection.read).main]
@@ -97,7 +97,7 @@ export class OutsideAdoption {
     return from === undefined || to === undefined || from === to ? [] : outsideObjectProblems(this.#kb, from, to)
   }
 
-  /** One page that cannot be taken keeps none of the others from it. @returns findings of those that cannot */
+  /** Adopts Neurons one by one, so that a rejected page does not block others. @returns findings about rejected ones */
   async #takeAll(rows: readonly UnapprovedRow[]): Promise<Finding[]> {
     const [row] = rows
     if (row === undefined) return []
@@ -113,7 +113,7 @@ export class OutsideAdoption {
     }
   }
 
-  /** Takes the Neurons that have not changed since they passed the checks. */
+  /** Adopts the Neurons that have not changed since they passed the checks. */
   #take(sound: ReadonlySet<string>): Promise<void> {
     const kb = this.#kb
     return kb.write(async (staging) => {
@@ -149,7 +149,7 @@ export class OutsideAdoption {
     })
   }
 
-  /** The Neuron with its previous version, and with its previous title, which others may still link to. */
+  /** Reads the Neuron with its previous version, and its previous title, which others may still link to. */
   async #read({ seqId, version, path, blob }: UnapprovedRow): Promise<{ neuron: PushedNeuron; aliases: string[] }> {
     const { projection, repository } = this.#kb
     const text = blob === undefined ? null : withoutCopiedOrigin(projection.read, await repository.readTextOnce(blob))
@@ -171,8 +171,7 @@ function keyOf({ seqId, version, path, blob }: UnapprovedRow): string {
 }
 
 /**
- * Returns the problems of files, names and settings in what came to main without the server between two heads; none if only the
- * server wrote.
+ * Returns the problems of files, names and settings that came to main without the server between two heads; none if only the server wrote.
  */
 async function outsideObjectProblems(kb: KnowledgeBase, from: Oid, to: Oid): Promise<Finding[]> {
   if (!(await hasOutsiders(kb, from, to))) return []
@@ -189,7 +188,7 @@ async function outsideObjectProblems(kb: KnowledgeBase, from: Oid, to: Oid): Pro
   }
 }
 
-/** Also if main was rewritten, so that the commits in between are unknown. */
+/** True also if main was rewritten, so that the commits in between are unknown. */
 async function hasOutsiders({ projection, repository }: KnowledgeBase, from: Oid, to: Oid): Promise<boolean> {
   const [begin, end] = [positionOf(projection.read, from), positionOf(projection.read, to)]
   if (begin === undefined || end === undefined) return true

@@ -11,13 +11,13 @@ import { neuronTitle } from '../../markdown/neuron-title.ts'
 import type { Actor, Candidate } from '../../rules/candidates/candidate.ts'
 import { parseSeqId } from '../../rules/neurons/seq-id.ts'
 
-/** Records that are made in one commit of the queue. */
+/** Number of records in one commit of the queue. */
 const chunkRecords = 250
 
 /**
- * Recreates queue records that a restore lost, for approvals that came back to main without the server: one for each version of a
- * Neuron in the server's own commits. Other references to missing candidates are left as they are.
- * @param after the position on main up to which everything was checked
+ * Recreates queue records that a restore lost, for approvals that came back to main without the server: one for each version of a Neuron in
+ * the server's own commits. Other references to missing candidates stay as they are.
+ * @param after position on main up to which everything was checked
  * @throws {GitError}
  */
 export async function recordLost(kb: KnowledgeBase, after: number, by: Actor, now: () => Date): Promise<void> {
@@ -32,7 +32,7 @@ export async function recordLost(kb: KnowledgeBase, after: number, by: Actor, no
   }
 }
 
-/** What the server's own commits on main assigned, from a position on. */
+/** Returns what the server's own commits on main assigned, from a position on. */
 async function historySince(kb: KnowledgeBase, position: number): Promise<LostHistory | undefined> {
   const from = commitAt(kb.projection.read, position - 1)
   const { main: to } = kb.projection.heads(kb.projection.read)

@@ -6,8 +6,8 @@ import type { Finding } from '../../rules/neurons/neuron.ts'
 type Sql = Projection['read']
 
 /**
- * Returns the problems of seqIds in pages that came to main without a candidate: invented, or removed or changed in a page that
- * kept its path. A push with them is rejected; commits that came without the server can only be reported.
+ * Returns the problems of seqIds in pages that came to main without a candidate: invented, removed, or changed in a page that kept its
+ * path. A push with them is rejected; commits that came without the server can only be reported.
  */
 export function identityProblems(sql: Sql, rows: readonly UnapprovedRow[] = unapproved(sql)): Finding[] {
   const gone = new Map<string, string>()

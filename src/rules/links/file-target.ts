@@ -23,7 +23,8 @@ export function fileNameKey(target: string): string | undefined {
  * Returns the path of the file that a link names. `./` and `../` start at the page's folder, `/` at the root. Any other target starts at
  * the page's folder, or, if it contains a folder, at `neurons/` or the root; otherwise it matches the end of a path. An exact spelling wins
  * over a folded one. Of several matches the one nearest to the page wins: in or below the page's folder, then in or below its parent, and
- * so on; then the first by name. @param page the path of the page's file
+ * so on; then the first by name.
+ * @param page the path of the page's file
  */
 export function resolveFile(target: string, page: string, files: FileLookup): string | undefined {
   const written = target.trim().normalize('NFC')

@@ -38,7 +38,8 @@ export type LintedName = NeuronName & { seqId: string; claim: NameClaim }
 
 /**
  * Returns `taken-name` findings: Neurons that a name does not lead to, since another Neuron, or a file (then without `holder`), had it
- * first. @param names all of one key
+ * first.
+ * @param names all of one key
  */
 export function takenName(names: readonly LintedName[], isFile: (key: string) => boolean): LintFinding[] {
   const [first, ...rest] = names
@@ -108,7 +109,9 @@ export class LinkSurvey {
   }
 
   /**
-   * Yields all findings. @param neurons those that may be orphans @param likely returns the Neurons that an unknown key most likely means
+   * Yields all findings.
+   * @param neurons those that may be orphans
+   * @param likely returns the Neurons that an unknown key most likely means
    */
   *findings(neurons: Iterable<string>, likely: (key: string) => string[]): Generator<LintFinding> {
     for (const pair of this.#contradictions.values()) {

@@ -21,7 +21,8 @@ const maxListed = 20
 
 /**
  * Returns a candidate that describes a finding to a curator. It has no confidence, since it is no knowledge. The tag `internal` keeps it,
- * and the titles that it lists, from readers if it is approved all the same. @param related Neurons that an orphan may belong with
+ * and the titles that it lists, from readers if it is approved all the same.
+ * @param related Neurons that an orphan may belong with
  */
 export function lintCandidate(
   knowledgeBaseId: string,

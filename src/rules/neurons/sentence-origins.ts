@@ -12,7 +12,9 @@ export type BroughtSentence = { sentence: Sentence; origin: number; said: string
 
 /**
  * Returns the sentences of the last version with their origins. A sentence that moves within the text, or disappears and returns, keeps its
- * origin. @param versions oldest first @param within a passage of the last version: sentences outside of it may be left out
+ * origin.
+ * @param versions oldest first
+ * @param within a passage of the last version: sentences outside of it may be left out
  */
 export function sentenceOrigins(
   versions: readonly TextVersion[],

@@ -17,7 +17,8 @@ const segmenters = new Map<string, Intl.Segmenter>()
 
 /**
  * Splits a text into sentences by Unicode's rules (UAX 29) for a language (BCP 47), without surrounding space. The end of a line also ends
- * a sentence; the number of a list item does not. `start` and `end` are UTF-16 offsets. @param lines the lines to split
+ * a sentence; the number of a list item does not. `start` and `end` are UTF-16 offsets.
+ * @param lines the lines to split
  */
 export function sentencesOf(text: string, language: string, lines: readonly LineAt[] = linesIn(text)): Sentence[] {
   const segmenter = segmenterFor(primaryLanguage(language))
