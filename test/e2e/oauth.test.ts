@@ -279,7 +279,20 @@ test('the database holds neither secrets of clients nor a key of cookies, and a 
     const body = new URLSearchParams({ ...grant, client_id: client.client_id, client_secret: secret })
     return Object(await (await fetch(`${url}/oauth/token`, { method: 'POST', body })).json()).error
   }
-  expect(await errorWith(client.client_secret)).toBe('invalid_grant')
-  for (const wrong of [stored, 'wrong', stored.replace('sha256:', '')])
-    expect(await errorWith(wrong)).toBe('invalid_client')
+  const signsIn = async () => {
+    expect(await errorWith(client.client_secret)).toBe('invalid_grant')
+    for (const wrong of [stored, 'wrong', stored.replace('sha256:', '')])
+      expect(await errorWith(wrong)).toBe('invalid_client')
+  }
+  await signsIn()
+
+  // A node of version 0.1.0 that serves during an upgrade keeps the secret in clear.
+  const payload = String(rows[0]?.payload).replace(stored, client.client_secret)
+  await ctx.database.db.updateTable('oauth_records').set({ payload }).where('model', '=', 'Client').execute()
+  await signsIn()
+  for (const _ of [1, 2]) {
+    await ctx.oauthRecords.sweep(ctx.now())
+    expect(await ctx.database.db.selectFrom('oauth_records').select(['model', 'payload']).execute()).toEqual(rows)
+    await signsIn()
+  }
 })

@@ -132,10 +132,9 @@ function adapterOf(
   failure: { used(): Error; large(): Error },
 ): Adapter {
   return {
-    async upsert(id, { jti: _, ...payload }, expiresIn) {
-      if (model === 'Client' && JSON.stringify(payload).length > maxClient) throw failure.large()
-      const { client_secret: secret } = payload
-      if (typeof secret === 'string') payload.client_secret = hashedSecret(secret)
+    async upsert(id, { jti: _, ...given }, expiresIn) {
+      if (model === 'Client' && JSON.stringify(given).length > maxClient) throw failure.large()
+      const payload = withoutSecret(given)
       // A client that nobody lets in is forgotten.
       const seconds = expiresIn ?? (model === 'Client' ? day : undefined)
       const expiresAt = seconds === undefined ? null : new Date(now().getTime() + 1000 * seconds)
@@ -145,7 +144,7 @@ function adapterOf(
     async find(id) {
       const found = await oauthRecords.find(model, id, now())
       if (found === undefined) return undefined
-      const payload: AdapterPayload = found.payload
+      const payload = withoutSecret(found.payload)
       return { ...payload, ...(model !== 'Client' && { jti: id }), ...(found.isConsumed && { consumed: true }) }
     },
     findByUid: async () => undefined,
@@ -159,4 +158,10 @@ function adapterOf(
     },
     revokeByGrantId: (grantId) => oauthRecords.removeGrant(grantId),
   }
+}
+
+/** Returns a record whose secret is a hash. Nodes of version 0.1.0 keep the secrets of their clients in clear. */
+function withoutSecret(payload: AdapterPayload): AdapterPayload {
+  const { client_secret: secret } = payload
+  return typeof secret === 'string' ? { ...payload, client_secret: hashedSecret(secret) } : payload
 }

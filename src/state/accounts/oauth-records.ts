@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { hashClientSecrets } from '../database/migrations/hash-client-secrets.ts'
 import { Store } from '../database/store.ts'
 import { hashToken } from './api-token.ts'
 
@@ -80,7 +81,9 @@ export class OauthRecords extends Store {
     await this.db.deleteFrom('oauth_records').where('grant_id', '=', grantId).execute()
   }
 
+  /** Removes what has expired, and what nodes of version 0.1.0 have written in clear during an upgrade. */
   async sweep(now: Date): Promise<void> {
+    await hashClientSecrets(this.db)
     await this.db.deleteFrom('oauth_records').where('expires_at', '<=', now.toISOString()).execute()
   }
 }
