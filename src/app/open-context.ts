@@ -20,7 +20,7 @@ import type { WhenOlder } from '../state/database/migrations/migrate.ts'
 import { openDatabase } from '../state/database/open-database.ts'
 import { DataDirectory } from '../state/directory/data-directory.ts'
 import { shareDirectory } from '../state/directory/directory-lock.ts'
-import { noteRowsPlace, requireRows } from '../state/directory/rows-place.ts'
+import { noteRowsPlace, requireRepositories, requireRows } from '../state/directory/rows-place.ts'
 import type { KnowledgeBases } from '../state/kb-store.ts'
 import { openStores } from '../state/open-stores.ts'
 import type { S3Options } from '../state/s3/s3-bucket.ts'
@@ -127,8 +127,10 @@ export async function openContext(options: ContextOptions): Promise<OpenContext>
   }
   try {
     if ((await ctx.markers.find('restore')) !== undefined) throw new RestoreUnfinished()
-    if (options.finishes === undefined && (await ctx.markers.find('erasure')) !== undefined)
-      throw new ErasureUnfinished()
+    if (options.finishes === undefined) {
+      if ((await ctx.markers.find('erasure')) !== undefined) throw new ErasureUnfinished()
+      if (objects === undefined) await requireRepositories(rows, ctx.knowledgeBases)
+    }
     noteRowsPlace(rows)
     await ctx.cluster?.dropErasedCopies(directory)
     return ctx

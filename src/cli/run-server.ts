@@ -30,6 +30,7 @@ import { keepTemporaryFilesIn } from '../state/database/engines/sqlite.ts'
 import { isUnreachable } from '../state/database/postgres-errors.ts'
 import { DataDirectory } from '../state/directory/data-directory.ts'
 import { acquireLock } from '../state/directory/directory-lock.ts'
+import { requireRepositories } from '../state/directory/rows-place.ts'
 import { giveMemoryBackWhenIdle } from '../system/idle-memory.ts'
 import { Threads } from '../system/threads.ts'
 import { announcement } from './announcement.ts'
@@ -102,6 +103,12 @@ export async function runServer(environment: Environment): Promise<CommandAnswer
     // Before the first run: its tokens are shown once, and must not be lost to a port that is taken.
     const address = await server.listen({ host, port })
     const made = await ctx.database.alone(() => firstRun(ctx))
+    // Another server may have made the first knowledge base meanwhile.
+    const missing =
+      objects === undefined ? await requireRepositories({ directory, address: database }, ctx.knowledgeBases) : []
+    for (const { id, slug } of missing) {
+      server.log.error(`The repository of ${slug} is missing: ${directory.repository(id)}. Restore it from a backup.`)
+    }
     isReady = true
     const grace = { delay: SHUTDOWN + environment.drain * 1_000, skip: otherSignals, logger: lastWords(server) }
     closeWithGrace(grace, async ({ signal, err }) => {

@@ -2,6 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { readIfThere } from '../../system/read-if-there.ts'
 import { isPostgresAddress, nameOfAddress } from '../database/engines/postgres-address.ts'
+import type { KbRecord, KnowledgeBases } from '../kb-store.ts'
 import type { DataDirectory } from './data-directory.ts'
 
 /** Place of the rows that belong to a data directory. `address`: of a PostgreSQL database; undefined: a file in the directory. */
@@ -37,6 +38,27 @@ export function requireRows({ directory, address }: RowsPlace, { mayCreate, isCa
     existsSync(root)
       ? `${root} is no data directory: it has no ${basename(missing)}. Name the one of the server with --data.`
       : `There is no data directory ${root}: make one with "ganglion serve" or "ganglion kb create".`,
+  )
+}
+
+/**
+ * Refuses a data directory that has the repository of none of the knowledge bases in a PostgreSQL database: it belongs to another server.
+ * @returns knowledge bases whose repositories are missing although others are there
+ * @throws {Error} with a sentence for a person
+ */
+export async function requireRepositories(
+  { directory, address }: RowsPlace,
+  knowledgeBases: KnowledgeBases,
+): Promise<KbRecord[]> {
+  if (address === undefined || !isPostgresAddress(address)) return []
+  const known = await knowledgeBases.all()
+  const missing = known.filter(({ id }) => !existsSync(directory.repository(id)))
+  if (missing.length < known.length || known.length === 0) return missing
+  throw new Error(
+    `The PostgreSQL database ${nameOfAddress(address)} has knowledge bases (${known.length}), and ${directory.repositories} has the repository ` +
+      'of none of them: they are in the data directory of another server. Name that directory with --data or GANGLION_DATA, once its server ' +
+      'has ended. Several servers share a database only with GANGLION_OBJECTS: make a backup, and restore it with that setting. If the ' +
+      'repositories are lost, restore a backup into an empty database and an empty data directory.',
   )
 }
 
