@@ -1,5 +1,8 @@
+import { hash } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
-import { hashedSecret } from '../../accounts/secret.ts'
+
+/** Prefix of a secret that is a hash. */
+const hashed = 'sha256:'
 
 /** Replaces the secrets of clients of the authorization server by their hashes, and removes the key that signed its cookies. May be repeated. */
 export async function hashClientSecrets<Tables>(db: Kysely<Tables>): Promise<void> {
@@ -7,9 +10,9 @@ export async function hashClientSecrets<Tables>(db: Kysely<Tables>): Promise<voi
   const clients = sql<{ hash: string; payload: string }>`select hash, payload from oauth_records where model = 'Client'`
   for (const row of (await clients.execute(db)).rows) {
     const client = JSON.parse(row.payload)
-    if (typeof client.client_secret !== 'string') continue
-    const payload = JSON.stringify({ ...client, client_secret: hashedSecret(client.client_secret) })
-    if (payload === row.payload) continue
+    const { client_secret: secret } = client
+    if (typeof secret !== 'string' || secret.startsWith(hashed)) continue
+    const payload = JSON.stringify({ ...client, client_secret: hashed + hash('sha256', secret) })
     await sql`update oauth_records set payload = ${payload} where model = 'Client' and hash = ${row.hash}`.execute(db)
   }
 }
