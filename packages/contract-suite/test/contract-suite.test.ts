@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
@@ -72,4 +72,16 @@ test('the package has the version of the server', () => {
     Manifest.parse(JSON.parse(readFileSync(path, 'utf8'))),
   )
   expect(own).toEqual(server)
+})
+
+test('the package depends on the packages that it imports, in the versions of the server', () => {
+  const Manifest = z.object({ dependencies: z.record(z.string(), z.string()) })
+  const [own, server] = ['packages/contract-suite/package.json', 'package.json'].map(
+    (path) => Manifest.parse(JSON.parse(readFileSync(path, 'utf8'))).dependencies,
+  )
+  const sources = globSync('packages/contract-suite/src/*').filter((path) => /\.[jt]s$/.test(path))
+  const imported = sources.flatMap((path) =>
+    Array.from(readFileSync(path, 'utf8').matchAll(/ from '(?!\.|node:)([^']+)'/g), ([, name = '']) => name),
+  )
+  expect(own).toEqual(Object.fromEntries([...new Set(imported)].map((name) => [name, server?.[name]])))
 })
