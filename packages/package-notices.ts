@@ -4,7 +4,7 @@ import { z } from 'zod'
 
 const Manifest = z.object({ name: z.string(), version: z.string(), license: z.string() })
 
-/** The licences of the packages in a bundle, which must go where their code goes. @param modules paths of its files */
+/** Returns the licences of bundled packages, which must be distributed with their code. @param modules paths of the bundled files */
 export async function packageNotices(modules: readonly string[]): Promise<string> {
   const paths = modules.map((path) => path.replaceAll('\\', '/'))
   const folders = new Set(paths.flatMap((path) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []))

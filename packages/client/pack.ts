@@ -5,14 +5,14 @@ import { rolldown } from 'rolldown'
 import { packageNotices } from '../package-notices.ts'
 import './generate-schema.ts'
 
-// Makes the package `@ganglion/client` in a folder: `node packages/client/pack.ts FOLDER`. Its modules need no others.
+// Builds the package `@ganglion/client`, which has no dependencies, in a folder: `node packages/client/pack.ts FOLDER`.
 
 const [folder = 'dist/client-package'] = process.argv.slice(2)
 const own = (file: string) => join(import.meta.dirname, file)
 const root = own('../..')
 const json = (file: string): object => JSON.parse(readFileSync(file, 'utf8'))
 
-/** Folder of the build for `require`. Its own package.json makes Node and TypeScript read the files as CommonJS. */
+/** Folder of the CommonJS build. Its own package.json makes Node and TypeScript read the files as CommonJS. */
 const commonjs = join(folder, 'commonjs')
 mkdirSync(commonjs, { recursive: true })
 const build = await rolldown({

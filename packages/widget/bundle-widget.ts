@@ -6,7 +6,7 @@ import { type Plugin, rolldown } from 'rolldown'
 const here = fileURLToPath(new URL('./', import.meta.url))
 const notice = '/*! With marked: MIT, Copyright (c) 2018+, MarkedJS; Copyright (c) 2011-2018, Christopher Jeffrey */'
 
-/** Leaves out what makes HTML: a fifth of the widget, which it must not use. What it sets up would otherwise stay. */
+/** Removes the HTML renderer of `marked`, a fifth of the bundle: the widget must not use it, and its side effects would keep it in. */
 const onlyLexer: Plugin = {
   name: 'only-lexer',
   transform(code, id) {
@@ -18,12 +18,12 @@ const onlyLexer: Plugin = {
   },
 }
 
-/** Returns the script of the widget, a module without imports that may be loaded as a plain script, too. */
+/** Returns the script of the widget. It has no imports, so a page can load it as a module or as a classic script. */
 export async function bundleWidget(): Promise<string> {
   return `${notice}\n${await bundle('src/ganglion-chat.ts', 'iife')}`
 }
 
-/** Writes the package `@ganglion/widget` beside its types, which the compiler has put there. */
+/** Writes the package `@ganglion/widget` into the folder where the compiler has written its types. */
 async function writePackage(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true })
   await writeFile(join(folder, 'ganglion-chat.js'), await bundleWidget())

@@ -1,7 +1,7 @@
-/** What a request returned: the data of its body, and the response for its status and headers. */
+/** Data of a response body, with the response itself for its status and headers. */
 export type Answered<T> = { data: T; response: Response }
 
-/** A request under way. It is a promise of the data; `withResponse()` also gives the response. */
+/** A pending request. It is a promise of the data; `withResponse()` also gives the response. */
 export class Call<T> implements Promise<T> {
   readonly [Symbol.toStringTag] = 'Call'
   readonly #answered: Promise<Answered<T>>

@@ -7,7 +7,7 @@ export type Metadata = Record<string, unknown> | string | null
 /** A proposed Neuron. `metadata` may be an object; a client of one knowledge base fills in `knowledgeBaseId`. */
 export type NewCandidate = Omit<Schemas['CandidateInput'], 'kb' | 'metadata'> & { metadata?: Metadata }
 
-/** The queue, of all knowledge bases or of one. */
+/** Returns the methods of the queue of one knowledge base, or of all. */
 export function candidatesOf(connection: Connection, kb?: string) {
   const path = '/api/v1/queue/candidates'
   const bodyOf = ({ metadata, ...candidate }: NewCandidate): Schemas['CandidateInput'] => ({
@@ -16,10 +16,10 @@ export function candidatesOf(connection: Connection, kb?: string) {
     ...metadataText(metadata),
   })
   return {
-    /** `ifMatch`: `ETag` of the Neuron that a correction is based on. */
+    /** Submits one candidate. `ifMatch` is the `ETag` of the Neuron that a correction is based on. */
     submit: (candidate: NewCandidate, options?: Matching) =>
       connection.call('post', path, { body: bodyOf(candidate) }, matching(options)),
-    /** Submits up to 100, each with a result of its own. */
+    /** Submits up to 100 candidates; each has its own result. */
     submitAll: (candidates: readonly NewCandidate[], options?: RequestOptions) =>
       connection.call('post', `${path}/batch`, { body: { candidates: candidates.map(bodyOf) } }, options),
     list: (query: Query<'listCandidates'> = {}, options?: RequestOptions) =>
@@ -29,7 +29,7 @@ export function candidatesOf(connection: Connection, kb?: string) {
         ({ candidates }) => candidates,
       ),
     get: (id: string, options?: RequestOptions) => connection.call('get', `${path}/{id}`, { path: { id } }, options),
-    /** `ifMatch`, here and below: `ETag` of the candidate that was read; {@link get} with `withResponse()` has it. */
+    /** Approves a candidate. `ifMatch`, here and below, is its `ETag`, which {@link get} returns through `withResponse()`. */
     approve: (id: string, body: Schemas['CandidateEdit'] = {}, options?: Matching) =>
       connection.call('post', `${path}/{id}/approve`, { path: { id }, body }, matching(options)),
     dismiss: (id: string, body: Schemas['Dismissal'] = {}, options?: Matching) =>
@@ -38,10 +38,10 @@ export function candidatesOf(connection: Connection, kb?: string) {
       connection.call('post', `${path}/{id}/comment`, { path: { id }, body }, options),
     requestChanges: (id: string, body: Schemas['ChangeRequest'], options?: Matching) =>
       connection.call('post', `${path}/{id}/request-changes`, { path: { id }, body }, matching(options)),
-    /** To a curator, by e-mail or the name of their key; null: to nobody. */
+    /** Assigns a candidate to a curator, by e-mail address or key name. `null` removes the assignment. */
     assign: (id: string, assignee: string | null, options?: RequestOptions) =>
       connection.call('post', `${path}/{id}/assign`, { path: { id }, body: { assignee } }, options),
-    /** Not idempotent, so it is not repeated if its response is lost. */
+    /** Reopens a dismissed candidate. The request is not idempotent, so it is not retried if its response is lost. */
     reopen: (id: string, options?: Matching) =>
       connection.call('post', `${path}/{id}/reopen`, { path: { id } }, { ...matching(options), kind: 'once' }),
   }
@@ -53,7 +53,7 @@ function matching({ ifMatch, ...options }: Matching = {}): Sending {
   return ifMatch === undefined ? options : { ...options, headers: { 'if-match': ifMatch } }
 }
 
-/** Metadata is sent as the text of a JSON object. */
+/** Serializes metadata, which the API expects as the text of a JSON object. */
 export function metadataText(metadata: Metadata | undefined): { metadata?: string } {
   if (metadata === undefined || metadata === null) return {}
   return { metadata: typeof metadata === 'string' ? metadata : JSON.stringify(metadata) }

@@ -6,10 +6,10 @@ import { isTemporary, refusalOf } from './refusals.ts'
 
 type ChatAnswer = Schemas['ChatAnswer']
 
-/** `restart`: the stream broke off and the new answer is another one; drop the text so far. `done`: the whole answer. */
+/** Event of a streamed answer. `restart`: the answer changed after a broken stream, so drop the text so far. `done`: the whole answer. */
 export type ChatEvent = { type: 'delta'; text: string } | { type: 'restart' } | { type: 'done'; answer: ChatAnswer }
 
-/** Asks a question, alone or with more. */
+/** Returns the function that asks a question, given as text or as a whole request body. */
 export function chatOf(connection: Connection, knowledgeBaseId?: string) {
   const bodyOf = (question: string | Schemas['ChatInput']) => ({
     ...(knowledgeBaseId !== undefined && { knowledgeBaseId }),
@@ -20,8 +20,8 @@ export function chatOf(connection: Connection, knowledgeBaseId?: string) {
       connection.call('post', '/api/v1/chat', { body: bodyOf(question) }, options),
     {
       /**
-       * Gives the answer as it is made. If the stream breaks off, asks again and goes on after the text that it gave already. There
-       * is no `Idempotency-Key`, since with one the server sends the whole answer at once.
+       * Streams an answer. If the stream breaks off, asks again and continues after the text that was already yielded. Sends no
+       * `Idempotency-Key`, since the server answers a request with a key as a whole.
        */
       stream: (question: string | Schemas['ChatInput'], options?: RequestOptions) =>
         streamAnswer(connection, bodyOf(question), options),

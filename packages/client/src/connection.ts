@@ -9,27 +9,30 @@ export type GanglionOptions = {
   url: string
   /** API key. Leave it out if a proxy adds it: a key does not belong in a web page. */
   key?: string | undefined
-  /** Sends the requests instead of the global `fetch`. */
+  /** Replacement for the global `fetch`. */
   fetch?: typeof fetch | undefined
-  /** Milliseconds for an attempt; 60,000 by default. A body gets a second more for each 32 KB. */
+  /** Timeout of an attempt, in milliseconds. Default: 60,000. Each 32 KB of a body add a second. */
   timeout?: number | undefined
-  /** Attempts after the first; 4 by default. */
+  /** Maximum number of retries. Default: 4. */
   retries?: number | undefined
 }
 
 export type RequestOptions = {
   signal?: AbortSignal | undefined
-  /** Milliseconds for an attempt, instead of the client's. */
+  /** Timeout of an attempt, in milliseconds. Default: the client's. */
   timeout?: number | undefined
-  /** Key of a write, instead of a random one: within 24 hours, a write with the same key returns the first response. */
+  /** `Idempotency-Key` of a write. Default: a random one. Within 24 hours, a write with the same key returns the first response. */
   idempotencyKey?: string | undefined
 }
 
 export type Sending = RequestOptions & {
   headers?: Record<string, string>
-  /** Default: `read` for a GET, else `write`, which has an `Idempotency-Key`. What is `once` is not repeated if its response is lost. */
+  /**
+   * Kind of request. Default: `read` for a GET, else `write`, which has an `Idempotency-Key`. A request of the kind `once` is not
+   * retried if its response is lost.
+   */
   kind?: 'read' | 'write' | 'once'
-  /** If it is not JSON, the caller reads the response. */
+  /** Value of `Accept`. If it is not JSON, the caller reads the response body. */
   accept?: string
   retries?: number
 }
@@ -50,7 +53,7 @@ type Send = (
 const json = 'application/json'
 const maxWait = 120_000
 
-/** Sends requests to a server, and repeats those that failed for a time. */
+/** Sends requests to a server, and retries temporary failures. */
 export class Connection {
   readonly retries: number
   readonly #request: Send
@@ -59,7 +62,7 @@ export class Connection {
 
   constructor({ url, key, fetch = globalThis.fetch, timeout = 60_000, retries = 4 }: GanglionOptions) {
     const headers = key === undefined ? {} : { authorization: `Bearer ${key}` }
-    // The types of `run` say what belongs to a path.
+    // The type parameters of `run` check the path and its input instead.
     this.#request = createClient<Record<string, never>>({ baseUrl: url, headers }).request as unknown as Send
     this.retries = retries
     this.#timeout = timeout
@@ -93,12 +96,12 @@ export class Connection {
       fetch: (request) => this.#send(request, { ...sending, kind }),
       ...(raw && { bodySerializer: () => raw }),
     })
-    // A response that is no success has thrown.
+    // `#attempt` throws on an unsuccessful response, so the data is there.
     return { data: data as Output<M, Path>, response }
   }
 
   async #send(request: Request, sending: Sending): Promise<Response> {
-    // Read once, since the body of a request is gone after the first attempt.
+    // Read here, because the first attempt would consume the body of the request.
     const body = request.method === 'GET' ? undefined : await request.arrayBuffer()
     for (let attempt = 0; ; attempt++) {
       try {
@@ -122,7 +125,7 @@ export class Connection {
     const late = new AbortController()
     const timer = setTimeout(() => late.abort(), timeout + (body?.byteLength ?? 0) / 32)
     const either = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal])
-    // Redirects are not followed, so that the key goes nowhere else.
+    // Redirects are not followed, so that the key is sent to no other server.
     const init: RequestInit = { method, headers, redirect: 'manual', signal: either }
     if (body?.byteLength) init.body = body
     let response: Response
@@ -149,7 +152,10 @@ export class Connection {
   }
 }
 
-/** Waits before another attempt: full jitter, and not before the server's `Retry-After`. @throws `error` if that is too long */
+/**
+ * Waits before a retry: exponential backoff with full jitter, added to the server's `Retry-After`.
+ * @throws `error` if `Retry-After` exceeds two minutes
+ */
 export async function backOff(error: unknown, attempt: number, signal?: AbortSignal, first = 500): Promise<void> {
   const jitter = Math.random() * Math.min(15_000, first * 2 ** attempt)
   const least = error instanceof GanglionError ? (error.retryAfter ?? 0) * 1000 : 0
@@ -157,7 +163,7 @@ export async function backOff(error: unknown, attempt: number, signal?: AbortSig
   await delay(least + jitter, signal)
 }
 
-/** Resolves after so many milliseconds. @throws the reason of the signal once it aborts */
+/** Resolves after a number of milliseconds. @throws the reason of the signal once it aborts */
 export function delay(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = () => {
@@ -173,7 +179,7 @@ export function delay(ms: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
-/** `crypto.randomUUID` is missing from pages that came without TLS. */
+/** Returns a random key. `crypto.randomUUID` does not exist in pages served without TLS. */
 function newKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

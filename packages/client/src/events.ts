@@ -3,22 +3,22 @@ import { readMessages } from './messages.ts'
 import type { Schemas } from './operation.ts'
 import { isTemporary } from './refusals.ts'
 
-/** What happened in a knowledge base. */
+/** Event of a knowledge base. */
 export type GanglionEvent = Schemas['Event']
 
-/** Events were missed that the server no longer keeps: read your copy of the knowledge base again. */
+/** Notice that events were missed which the server no longer keeps: read your copy of the knowledge base again. */
 export type Gap = { kind: 'gap'; lastEventId: number | null; resumedAfter: number }
 
 export type EventsOptions = {
-  /** Slug or UUID of one knowledge base. Default: all of the tenant. */
+  /** Slug or UUID of one knowledge base. Default: all knowledge bases of the tenant. */
   kb?: string | undefined
-  /** `id` of the last event that you have seen: goes on with the next one. */
+  /** `id` of the last event that you have seen. The stream continues with the next event. */
   lastEventId?: number | string | undefined
-  /** Called when a stream is open: what happens from then on is not missed. */
+  /** Callback for an open stream. Events from then on are not missed. */
   onOpen?: (() => void) | undefined
 }
 
-/** Follows events without end, and reconnects where a stream broke off. @throws what rejects a new stream for good */
+/** Follows events without end, and reconnects after a broken stream. @throws if the server rejects a new stream permanently */
 export async function* followEvents(
   connection: Connection,
   { kb, lastEventId, onOpen }: EventsOptions,
@@ -37,7 +37,7 @@ export async function* followEvents(
         failures = 0
         last = message.id ?? last
         retry = message.retry ?? retry
-        // `error` is what rejects the next stream, too.
+        // The server rejects the next stream with the same error, which then throws.
         if (message.data === '' || message.event === 'error') continue
         const data = JSON.parse(message.data)
         yield message.event === 'gap' ? { kind: 'gap', ...data } : data

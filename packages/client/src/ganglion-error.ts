@@ -1,6 +1,6 @@
 import type { Schemas } from './operation.ts'
 
-/** Body of an error. Which fields it has depends on the code. */
+/** Body of an error response. Its fields depend on the code. */
 export type ErrorBody = Partial<Schemas['Error'] & Omit<Schemas['DuplicateSource'], 'error' | 'code'>>
 
 export type Refusal = {
@@ -11,18 +11,18 @@ export type Refusal = {
   headers: Headers
 }
 
-/** The server rejected the request. Each stable code has a class of its own, such as `NotFoundError`. */
+/** Error of a request that the server rejected. Each stable code has its own class, such as `NotFoundError`. */
 export class GanglionError extends Error {
   readonly status: number
   /** Stable code; `unknown` if the response has none. */
   readonly code: string
-  /** Names the request in the log of the server. */
+  /** Id of the request in the server's log. */
   readonly requestId: string | undefined
-  /** Faults by the name of the field, if the request does not match its schema. */
+  /** Validation messages by field, if the request does not match its schema. */
   readonly fieldErrors: Readonly<Record<string, string[]>>
-  /** Faults of the request as a whole. */
+  /** Validation messages about the request as a whole. */
   readonly formErrors: readonly string[]
-  /** Seconds to wait before the next attempt. */
+  /** Seconds to wait before a retry. */
   readonly retryAfter: number | undefined
   /** The whole body, such as `existingDocumentId` of a `DuplicateSourceError`. */
   readonly body: ErrorBody
@@ -42,12 +42,12 @@ export class GanglionError extends Error {
   }
 }
 
-/** There is no answer, or none of a server of the contract. */
+/** Error of a request without a response, or with one that broke off. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError'
 }
 
-/** Reads `Retry-After`: seconds, or a date. */
+/** Parses `Retry-After`, which is a number of seconds or a date. */
 function secondsOf(header: string | null): number | undefined {
   if (header === null) return undefined
   const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000

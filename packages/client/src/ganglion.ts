@@ -8,10 +8,10 @@ import { meOf } from './me.ts'
 import type { Query } from './operation.ts'
 import { sourcesOf } from './sources.ts'
 
-/** The calls of one knowledge base. */
+/** Methods for one knowledge base. */
 export type KnowledgeBase = ReturnType<typeof knowledgeBaseOf>
 
-/** A client of a server, for all knowledge bases of the key's tenant. `kb` gives that of one. */
+/** Client of a server, for all knowledge bases of the key's tenant. `kb` returns the methods for one of them. */
 export class Ganglion {
   readonly candidates: ReturnType<typeof candidatesOf>
   readonly chat: ReturnType<typeof chatOf>
@@ -27,7 +27,7 @@ export class Ganglion {
     this.sources = sourcesOf(this.#connection)
   }
 
-  /** @param id slug or UUID */
+  /** Returns the methods for one knowledge base. @param id slug or UUID */
   kb(id: string): KnowledgeBase {
     return knowledgeBaseOf(this.#connection, id)
   }

@@ -2,7 +2,7 @@ import { List } from './call.ts'
 import type { Connection, RequestOptions } from './connection.ts'
 import type { Query } from './operation.ts'
 
-/** Who the key is, what it sent, and what became of that. */
+/** Returns the methods for the caller: identity, sent candidates and Sources, with their outcomes. */
 export function meOf(connection: Connection) {
   return {
     get: (options?: RequestOptions) => connection.call('get', '/api/v1/me', {}, options),
@@ -18,7 +18,7 @@ export function meOf(connection: Connection) {
         (page) => connection.run('get', '/api/v1/me/sources', { query: { ...query, ...page } }, options),
         ({ documents }) => documents,
       ),
-    /** With the Neurons that were made of it. */
+    /** Returns a Source with the Neurons that were made of it. */
     source: (docId: string, options?: RequestOptions) =>
       connection.call('get', '/api/v1/me/sources/{docId}', { path: { docId } }, options),
   }

@@ -1,10 +1,10 @@
 import { createParser } from 'eventsource-parser'
 import { ConnectionError } from './ganglion-error.ts'
 
-/** A server-sent event (HTML standard, section 9.2). `data` is empty if it only sets the others. */
+/** Server-sent event (HTML standard, section 9.2). `data` is empty if the message only sets `id` or `retry`. */
 type Message = { event: string; data: string; id?: string; retry?: number }
 
-/** The server sends a comment every 15 seconds. */
+/** Milliseconds without data after which a stream counts as broken. The server sends a comment every 15 seconds. */
 const maxSilence = 60_000
 
 /** Reads server-sent events. @throws {ConnectionError} if the stream breaks, or is silent for a minute */

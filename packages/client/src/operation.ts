@@ -28,7 +28,7 @@ type Body<Op> = Op extends { requestBody?: infer Found }
     : unknown
   : unknown
 
-/** Parameters and body of an operation. `raw` is a body that is not JSON. */
+/** Parameters and body of an operation. `raw` replaces the body if that is not JSON. */
 export type Input<M extends Method, Path extends PathOf<M>> = Parameters<Operation<M, Path>> &
   Body<Operation<M, Path>> & { raw?: FormData | Blob }
 

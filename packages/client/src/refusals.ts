@@ -3,7 +3,7 @@ import { ConnectionError, type ErrorBody, GanglionError } from './ganglion-error
 
 const isKnown = (code: string): code is keyof typeof errorClasses => Object.hasOwn(errorClasses, code)
 
-/** Codes for servers of the contract whose errors are sentences. */
+/** Codes by status, for servers whose errors are sentences instead of codes. */
 const codeByStatus: Readonly<Record<number, keyof typeof errorClasses>> = {
   400: 'malformed_request',
   401: 'invalid_token',
@@ -14,12 +14,12 @@ const codeByStatus: Readonly<Record<number, keyof typeof errorClasses>> = {
   503: 'unavailable',
 }
 
-/** Makes the error of a response that is no success. */
+/** Returns the error for an unsuccessful response. @param text body of the response */
 export function readRefusal(text: string, { status, headers }: Response): GanglionError {
   return refusalOf(parseBody(text), status, headers)
 }
 
-/** Makes the error of a body. @param status that of the code, if it has no response of its own */
+/** Returns the error for a body. @param status defaults to the usual status of the code, for an error within a stream */
 export function refusalOf(body: ErrorBody, status?: number, headers: Headers = new Headers()): GanglionError {
   const given = body.code ?? body.error
   const isCode = typeof given === 'string' && /^[a-z_]+$/.test(given)
@@ -28,7 +28,7 @@ export function refusalOf(body: ErrorBody, status?: number, headers: Headers = n
   return new ErrorClass({ status: status ?? usual, code, body, headers })
 }
 
-/** Whether another attempt may succeed, if the request may be repeated. */
+/** True if a retry may succeed. */
 export function isTemporary(error: unknown): error is GanglionError | ConnectionError {
   if (error instanceof GanglionError) return [408, 429, 502, 503, 504].includes(error.status)
   return error instanceof ConnectionError

@@ -1,7 +1,7 @@
-/** What can be uploaded: a `File` or `Blob`, the path of a file (Node, Deno and Bun), or a stream. */
+/** File to upload: a `File` or `Blob`, a path (in Node, Deno and Bun), or a stream. */
 export type Uploadable = Blob | ReadableStream<Uint8Array> | string
 
-/** Bytes that are read a part at a time. */
+/** Content of an upload, which is read in parts. */
 export type UploadContent = {
   name: string | undefined
   size: number
@@ -9,7 +9,7 @@ export type UploadContent = {
   close?: () => Promise<void>
 }
 
-/** @param size of a stream. Without it, the stream is read into memory first. */
+/** Opens a file to upload. @param size bytes of a stream; without it, the whole stream is read into memory */
 export async function openContent(file: Uploadable, size?: number): Promise<UploadContent> {
   if (typeof file === 'string') return openPath(file)
   if (file instanceof Blob) return ofBlob(file)
@@ -22,7 +22,7 @@ function ofBlob(blob: Blob): UploadContent {
 }
 
 async function openPath(path: string): Promise<UploadContent> {
-  // An import of the module would fail in bundles for browsers.
+  // An import of `node:fs` would fail in bundles for browsers.
   const files = globalThis.process?.getBuiltinModule('node:fs/promises')
   if (files === undefined)
     throw new TypeError('A path can be uploaded only in Node, Deno and Bun: send a File or Blob.')
@@ -36,7 +36,7 @@ async function openPath(path: string): Promise<UploadContent> {
   return { name: path.split(/[\\/]/).at(-1), size, slice, close: () => file.close() }
 }
 
-/** Keeps what was read last, since a part of it may be asked for again after a cut. */
+/** Reads a stream in order. Keeps the last part, since the server may ask for it again after a broken connection. */
 function ofStream(stream: ReadableStream<Uint8Array>, size: number): UploadContent {
   const reader = stream.getReader()
   let start = 0

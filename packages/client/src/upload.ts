@@ -11,32 +11,32 @@ type Ticket = Pick<Schemas['UploadTicket'], 'uploadId' | 'chunkSize'>
 export type UploadProgress = {
   sent: number
   size: number
-  /** Of an upload in chunks: keep it to `resume` the upload after a restart. */
+  /** Id of an upload in chunks. Store it to `resume` the upload after a restart. */
   uploadId?: string
 }
 
 export type UploadOptions = RequestOptions & {
-  /** Name with an extension. Default: that of the `File` or path. */
+  /** File name with its extension. Default: the name of the `File` or path. */
   filename?: string | undefined
-  /** Bytes of a stream, which is then not read into memory. */
+  /** Size of a stream, in bytes. Without it, the whole stream is read into memory. */
   size?: number | undefined
   /** Folder in the tree of Sources. */
   path?: string | undefined
   metadata?: Metadata | undefined
-  /** Also if the knowledge base has the same bytes already. */
+  /** True to upload a file whose bytes the knowledge base already has. */
   force?: boolean | undefined
-  /** As the next edition of the Source with the same name and path. */
+  /** True to replace the Source with the same name and path by a new edition. */
   replace?: boolean | undefined
-  /** `uploadId` of an upload in chunks that broke off. */
+  /** `uploadId` of an interrupted upload in chunks. */
   resume?: string | undefined
-  /** SHA-256 in hexadecimal, which the server checks after an upload in chunks. */
+  /** SHA-256 in hexadecimal digits, which the server checks at the end of an upload in chunks. */
   contentHash?: string | undefined
-  /** Bytes above which a file goes in chunks; 16 MB by default. A server takes at most 100 MB at once. */
+  /** Size in bytes above which a file is sent in chunks. Default: 16 MB. A server accepts at most 100 MB in one request. */
   chunkedAbove?: number | undefined
   onProgress?: ((progress: UploadProgress) => void) | undefined
 }
 
-/** Uploads a file at once or in chunks, by its size. An upload in chunks goes on where the connection broke. */
+/** Uploads a file in one request or in chunks, by its size. An upload in chunks resumes after a broken connection. */
 export async function uploadFile(
   connection: Connection,
   kbId: string,

@@ -1,17 +1,17 @@
 import { Webhook } from 'standardwebhooks'
 import type { GanglionEvent } from './events.ts'
 
-/** What a webhook delivers. Only `id` is in the data of `webhook.test`. */
+/** Payload of a webhook. The data of `webhook.test` has only `id`. */
 export type Delivery = { type: GanglionEvent['kind'] | 'webhook.test'; timestamp: string; data: GanglionEvent }
 
-/** The request does not come from the server, was changed, or is old. */
+/** Error of a request that the server did not send, that was changed on the way, or that is too old. */
 export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError'
 }
 
 /**
- * Checks the signature of a request, and reads it.
- * @param body as it came, before it is parsed
+ * Verifies the signature of a request and parses its body.
+ * @param body unparsed text of the request body
  * @param secret `whsec_…`
  * @throws {WebhookVerificationError}
  */

@@ -7,7 +7,7 @@ const requestLine = z.string().regex(/^(?:[A-Z]+ \/\S*|\$\{\w+\})$/, 'must be a 
 const Status = z.union([z.int(), z.array(z.int())])
 const Matchers = z.record(z.string(), z.unknown())
 
-/** `text` is sent as it is; `size` sends so many bytes. */
+/** File of a form. `text` is its content; `size` appends that number of zero bytes. */
 const FilePart = z.strictObject({ name: z.string(), text: z.string().optional(), size: z.int().optional() })
 
 const Request = {
@@ -18,7 +18,7 @@ const Request = {
   text: z.string().optional(),
   form: z.record(z.string(), z.union([z.string(), FilePart])).optional(),
 }
-/** Sent again for so many seconds while the answer is 409. */
+/** Request that removes something. It is repeated for `until` seconds while the response is 409. */
 const Undo = z.strictObject({ ...Request, until: z.number().default(0) })
 
 const ScenarioStep = z
@@ -27,7 +27,7 @@ const ScenarioStep = z
     /** Runs the step once for each combination of a name and one of its values. */
     each: z.record(z.string(), z.array(z.unknown())).default({}),
     let: z.record(z.string(), z.string()).default({}),
-    /** Keeps the answer open as a stream of events of this name; `next` waits for the next event of it that matches `answer`. */
+    /** Name under which the response stays open as a stream of events. A step with `next` waits until one of them matches `answer`. */
     opens: z.string().optional(),
     next: z.string().optional(),
     status: Status.optional(),
@@ -35,9 +35,9 @@ const ScenarioStep = z
     answerHeaders: Matchers.default({}),
     answerText: z.unknown().optional(),
     save: z.record(z.string(), z.string()).default({}),
-    /** Seconds for which the step is repeated until it holds. */
+    /** Seconds for which the step is repeated until it passes. */
     until: z.number().optional(),
-    /** What the server lacks if it answers 403, 404, 405 or 501. The scenario is then skipped. */
+    /** Name of the capability that the server lacks if it answers 403, 404, 405 or 501. The scenario is then skipped. */
     optional: z.string().optional(),
   })
   .refine(({ send, next }) => (send === undefined) !== (next === undefined), 'must have `send` or `next`')
@@ -45,7 +45,7 @@ export type ScenarioStep = z.output<typeof ScenarioStep>
 export type UndoRequest = z.output<typeof Undo>
 
 const Scenario = z.strictObject({
-  /** A sentence of the interface document. */
+  /** Sentence of the interface document that the scenario checks. */
   says: z.string(),
   level: z.enum(['reference', 'ganglion']).default('reference'),
   steps: z.array(ScenarioStep).min(1),
@@ -53,7 +53,7 @@ const Scenario = z.strictObject({
 
 const Area = z.strictObject({
   area: z.string().regex(/^[a-z]+$/),
-  /** What all scenarios of the area need. */
+  /** Steps that run once, before the scenarios of the area. */
   before: z.array(ScenarioStep).default([]),
   scenarios: z.record(z.string(), Scenario),
 })
@@ -69,7 +69,7 @@ const LeftBehind = z.strictObject({
 })
 export type LeftBehind = z.output<typeof LeftBehind>
 
-/** Reads the areas in the YAML files of a folder, and what requests leave behind from its `cleanup.yaml`. */
+/** Reads the areas in the YAML files of a folder, and the cleanup rules in its `cleanup.yaml`. */
 export async function readCases(folder: string): Promise<{ areas: Area[]; cleanup: LeftBehind[] }> {
   const files = (await readdir(folder)).filter((name) => name.endsWith('.yaml')).sort()
   const read = async <T extends z.ZodType>(name: string, schema: T) => {

@@ -6,12 +6,12 @@ export type ContractReport = {
   level: string
   startedAt: string
   passed: number
-  /** Failures that the file of expected failures does not have, and scenarios of that file that pass. */
+  /** Number of unexpected failures, and of scenarios that pass although they are expected to fail. */
   failed: number
   expected: number
   skipped: number
   scenarios: (ScenarioResult & { verdict: ScenarioVerdict })[]
-  /** What the run could not remove. */
+  /** Things that the run could not remove from the server. */
   left: string[]
 }
 export type ScenarioVerdict = 'passed' | 'failed' | 'skipped' | 'expected failure' | 'passed unexpectedly'
@@ -85,7 +85,7 @@ ${report.scenarios.map(row).join('\n')}
 
 function escaped(text: string): string {
   const names: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-  // What XML cannot hold is left out.
+  // Removes the characters that XML does not allow.
   return text
     .replaceAll(/[&<>"]/g, (character) => names[character] ?? '')
     .replaceAll(/(?![\t\n\r])[\p{Cc}\uFFFE\uFFFF]/gu, '')

@@ -2,7 +2,7 @@ import { createParser } from 'eventsource-parser'
 
 export type ReadEvent = { id: string; event: string; data: unknown }
 
-/** Reads the events of a text in the format of server-sent events, without a last one that is not complete. */
+/** Parses the server-sent events in a text. An incomplete last event is left out. */
 export function eventsOf(text: string): ReadEvent[] {
   const events: ReadEvent[] = []
   createParser({
@@ -11,7 +11,7 @@ export function eventsOf(text: string): ReadEvent[] {
   return events
 }
 
-/** A stream of events that is read in the background. */
+/** Reader of a stream of events, in the background. */
 export class EventReader {
   readonly #controller = new AbortController()
   #text = ''
@@ -20,7 +20,7 @@ export class EventReader {
     return this.#controller.signal
   }
 
-  /** All events so far. */
+  /** Events received so far. */
   get events(): ReadEvent[] {
     return eventsOf(this.#text)
   }
@@ -30,7 +30,7 @@ export class EventReader {
     try {
       for await (const chunk of body) this.#text += decoder.decode(chunk, { stream: true })
     } catch {
-      // Closed, here or there: what a test still waits for does not come.
+      // Either side has closed the stream. A step that still waits for an event fails by its timeout.
     }
   }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 
 export type Variables = Map<string, unknown>
 
-/** What a template computes: `${sha256 NAME}` of a variable, `${repeat TEXT COUNT}`, `${encode NAME}` for an address. */
+/** Functions of templates: `${sha256 NAME}` and `${bytes NAME}` of a variable's text, and `${repeat TEXT COUNT}`. */
 const computed: Readonly<Record<string, (variables: Variables, argument: string, count?: string) => string>> = {
   sha256: (variables, name) =>
     createHash('sha256')
@@ -12,7 +12,7 @@ const computed: Readonly<Record<string, (variables: Variables, argument: string,
   repeat: (_, text, count) => text.repeat(Number(count)),
 }
 
-/** Replaces `${name}` in all texts within a value. A text that is nothing else becomes the value itself. */
+/** Replaces `${name}` in all strings within a value. A string that is only `${name}` becomes the variable's value of any type. */
 export function fillTemplate<T>(value: T, variables: Variables): T
 export function fillTemplate(value: unknown, variables: Variables): unknown {
   if (typeof value === 'string') {

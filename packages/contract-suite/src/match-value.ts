@@ -16,7 +16,7 @@ const kinds: Readonly<Record<string, (value: unknown) => boolean>> = {
 
 type Check = (value: unknown, wanted: unknown, place: string) => string[]
 
-/** What a matcher asks for beside equality: the keys of an object that begin with `$`. */
+/** Operators of matchers: the keys of an object that begin with `$`. */
 const operators: Readonly<Record<string, Check>> = {
   $is: (value, wanted, place) => matchValue(value, wanted, place),
   $match: (value, wanted, place) =>
@@ -55,7 +55,7 @@ const operators: Readonly<Record<string, Check>> = {
   },
 }
 
-/** Returns what is wrong with a value, one line for each fault. Fields that the matcher does not name are not looked at. */
+/** Compares a value with a matcher and returns a line for each difference. Fields that the matcher does not name are ignored. */
 export function matchValue(value: unknown, matcher: unknown, place: string): string[] {
   if (typeof matcher === 'string' && /^\$[a-zA-Z]+(?:\|[a-zA-Z]+)*$/.test(matcher)) {
     const names = matcher.slice(1).split('|')
@@ -83,7 +83,7 @@ export function matchValue(value: unknown, matcher: unknown, place: string): str
   })
 }
 
-/** Reads a value by its path, as `chunks.0.title`; `*` takes all items. `| chars` counts characters, `| count` items. */
+/** Returns the value at a path such as `chunks.0.title`; `*` stands for all items. `| chars` counts characters, `| count` items. */
 export function valueAt(value: unknown, path: string): unknown {
   const [names = '', measure] = path.split(' | ')
   const parts = names === '' ? [] : names.split('.')

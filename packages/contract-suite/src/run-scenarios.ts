@@ -16,7 +16,7 @@ import { openStream, type Reply, sendRequest, type Target } from './send-request
 export type Outcome = 'passed' | 'failed' | 'skipped'
 export type ScenarioResult = Pick<Scenario, 'id' | 'says' | 'level'> & {
   outcome: Outcome
-  /** What failed, a line for each fault, or why it is skipped. */
+  /** Lines that explain a failure or a skip. */
   reasons: string[]
   milliseconds: number
 }
@@ -25,16 +25,16 @@ export type Left = { what: string; undo: UndoRequest | undefined }
 export type RunOptions = Target & {
   kb: string
   cleanup: readonly LeftBehind[]
-  /** For how many seconds a step is repeated that asks for so many. */
+  /** Returns the seconds for which a step is repeated, given its own limit. Default: that limit. */
   waitFor?: (seconds: number) => number
-  /** Whether a scenario runs. */
+  /** True if the scenario is to run. */
   isWanted: (scenario: Scenario) => boolean
   onResult?: (result: ScenarioResult) => void
-  /** Called when the steps that all scenarios of an area need are done, before those of the scenario. */
+  /** Callback before the steps of a scenario, after the common steps of its area. */
   onScenario?: (scenario: Scenario) => void
 }
 
-/** The server lacks what a scenario is about. */
+/** Reason to skip a scenario: the server lacks a capability, or the run lacks a key. */
 class Skipped extends Error {}
 class Failed extends Error {
   readonly faults: readonly string[]
@@ -46,7 +46,7 @@ class Failed extends Error {
 
 type State = { options: RunOptions; variables: Variables; streams: Map<string, EventReader>; left: Map<string, Left> }
 
-/** Runs scenarios one after the other, and then removes what they have left where that is possible. */
+/** Runs scenarios one after the other, then removes what they left on the server, as far as possible. */
 export async function runScenarios(
   areas: readonly Area[],
   options: RunOptions,
@@ -146,7 +146,7 @@ async function nextEvent({ streams, variables }: State, step: ScenarioStep, name
   return [`no such event among ${events.length}: ${events.map(({ event }) => event).join(', ')}`]
 }
 
-/** Saves what the step names, and then compares: so an answer can be compared with parts of itself. */
+/** Saves variables from a response before comparing it, so that it can be compared with parts of itself. */
 function check({ save, answer }: ScenarioStep, value: unknown, variables: Variables, headers = {}): string[] {
   for (const [variable, path] of Object.entries(save))
     variables.set(variable, valueAt(path.startsWith('headers.') ? { headers } : value, path))
@@ -161,7 +161,7 @@ function noteLeft(rule: LeftBehind, sent: string, reply: Reply, left: Map<string
   left.set(leaves, { what: leaves, undo })
 }
 
-/** Returns what stays. */
+/** Removes what scenarios left on the server, and returns what could not be removed. */
 async function removeLeft(options: RunOptions, left: readonly Left[]): Promise<string[]> {
   const stays: string[] = []
   for (const { what, undo } of left) {
@@ -192,7 +192,7 @@ function combinations(each: Readonly<Record<string, readonly unknown[]>>): [stri
   )
 }
 
-/** Letters that no text has by chance, and that no stemmer or spelling of another word touches. */
+/** Returns a random word that occurs in no other text, and that neither a stemmer nor a spelling correction changes. */
 function newWord(): string {
   const letters = 'bcdfghjklmnpqrtvwxz'
   return `q${[...randomBytes(11)].map((byte) => letters[byte % letters.length]).join('')}`

@@ -3,11 +3,11 @@ import type { ScenarioStep } from './case-format.ts'
 import { EventReader, eventsOf } from './event-reader.ts'
 
 export type Target = {
-  /** Without a slash at its end. */
+  /** Address of the server, without a trailing slash. */
   url: string
-  /** Tokens by the name that steps use in `as`. */
+  /** Bearer tokens by the names that steps use in `as`. */
   keys: Readonly<Partial<Record<ScenarioStep['as'], string | undefined>>>
-  /** Milliseconds. */
+  /** Timeout of a request, in milliseconds. */
   timeout: number
 }
 
@@ -16,7 +16,7 @@ type Sent = Pick<ScenarioStep, 'send' | 'as' | 'headers' | 'json' | 'text' | 'fo
 
 const maxRetries = 3
 
-/** Sends the request of a step. A 429 is sent again when `Retry-After` says so, unless it is what the step expects. */
+/** Sends the request of a step. After a 429 it is retried as `Retry-After` says, unless the step expects a 429. */
 export async function sendRequest(target: Target, step: Sent, expects429 = false): Promise<Reply> {
   for (let retry = 0; ; retry += 1) {
     const response = await ask(target, step, AbortSignal.timeout(target.timeout))
@@ -30,7 +30,7 @@ export async function sendRequest(target: Target, step: Sent, expects429 = false
   }
 }
 
-/** Opens a stream of events. Resolves once the server has answered. */
+/** Opens a stream of events. Resolves once the response headers are received. */
 export async function openStream(target: Target, step: Sent): Promise<{ reply: Reply; events: EventReader }> {
   const events = new EventReader()
   const response = await ask(target, step, events.signal)

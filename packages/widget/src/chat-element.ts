@@ -7,11 +7,11 @@ import { type CiteFormat, problemText, TurnView } from './turn-view.ts'
 
 const maxQuestion = 8000
 
-/** A chat about a knowledge base: `<ganglion-chat api="/api/chat-proxy">`. */
+/** Chat about a knowledge base: `<ganglion-chat api="/api/chat-proxy">`. */
 export class GanglionChat extends HTMLElement {
   static readonly observedAttributes = ['api', 'height', 'placeholder', 'cite-format', 'mode']
 
-  /** Texts in place of the English ones. */
+  /** Texts that replace the English ones. */
   texts: Partial<Record<TextKey, string>> = {}
   readonly #shadow = this.attachShadow({ mode: 'open' })
   readonly #status = make('p', { class: 'unseen', role: 'status' })
@@ -23,7 +23,7 @@ export class GanglionChat extends HTMLElement {
 
   constructor() {
     super()
-    // Unlike a `<style>`, it needs no leave of a page's policy.
+    // The content security policy of a page can block a `<style>`, but not a constructed style sheet.
     const sheet = new CSSStyleSheet()
     sheet.replaceSync(css)
     this.#shadow.adoptedStyleSheets = [sheet]
@@ -36,7 +36,7 @@ export class GanglionChat extends HTMLElement {
 
   connectedCallback(): void {
     this.#build()
-    // A listener that the page adds behind the element is there by then.
+    // Deferred, so that listeners added right after the element receive it.
     queueMicrotask(() => this.#tell('ready', {}))
   }
 
@@ -53,7 +53,7 @@ export class GanglionChat extends HTMLElement {
   readonly #say: Say = (key, values = {}) =>
     fillIn(this.getAttribute(`text-${key}`) ?? this.texts[key] ?? englishTexts[key], values)
 
-  /** Builds the element anew, with the turns that are kept for its address. */
+  /** Rebuilds the element with the turns stored for its address. */
   #build(): void {
     this.#asking?.abort()
     const api = this.getAttribute('api') ?? ''
@@ -65,7 +65,7 @@ export class GanglionChat extends HTMLElement {
     this.#log.scrollTop = this.#log.scrollHeight
   }
 
-  /** Builds what is around the turns and the question. These stay, so that an answer under way goes on. */
+  /** Rebuilds the frame around the turns and the input, which stay, so that a pending answer continues. */
   #buildFrame(): void {
     const say = this.#say
     const wasOpen = this.#shadow.querySelector<HTMLElement>('.panel')?.hidden === false
@@ -185,7 +185,7 @@ export class GanglionChat extends HTMLElement {
     this.toggleAttribute('busy', false)
   }
 
-  /** Sends an event under both names. */
+  /** Dispatches an event under both names. */
   #tell(name: 'ready' | 'answer' | 'error', detail: object): void {
     for (const prefix of ['trail-chat', 'ganglion-chat']) {
       this.dispatchEvent(new CustomEvent(`${prefix}:${name}`, { bubbles: true, composed: true, detail }))

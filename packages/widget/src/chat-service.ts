@@ -1,7 +1,7 @@
 import type { TextKey } from './chat-texts.ts'
 
 const citedFields = ['documentId', 'path', 'filename', 'seqId', 'title', 'url'] as const
-/** A cited page. Servers differ in what they say of one. */
+/** Cited page. The fields depend on the server. */
 export type Cited = Readonly<Partial<Record<(typeof citedFields)[number], string | undefined>>>
 
 export type Answered = {
@@ -12,7 +12,7 @@ export type Answered = {
   notice?: string | undefined
 }
 
-/** Why nothing came, in words that the widget has, or in those of the server. */
+/** Failure of a request, explained by a text of the widget or by the server's message. */
 export class ChatProblem extends Error {
   readonly key: TextKey
   readonly said: string | undefined
@@ -29,10 +29,10 @@ export class ChatProblem extends Error {
 type Sending = { signal?: AbortSignal; accept?: string }
 
 const keyByCode: Readonly<Record<string, TextKey>> = { site_disabled: 'disabled', foreign_origin: 'foreign' }
-/** Seconds: what asks for more patience means another day. */
+/** Maximum `Retry-After` in seconds that counts as a short wait. A longer one means that the limit of the day is used up. */
 const longestWait = 900
 
-/** Speaks to the server at `api`: a proxy of the page's own, or a site of Ganglion, which gives each visitor a token. */
+/** Client of the server at `api`: the page's own proxy, or a site of Ganglion, which issues each visitor a token. */
 export class ChatService {
   readonly #api: string
   readonly #visitor: { token: string | undefined }
@@ -42,7 +42,7 @@ export class ChatService {
     this.#visitor = visitor
   }
 
-  /** Asks. Calls `onText` with all of the answer that is there, as it is written. @throws {ChatProblem} */
+  /** Asks a question. Calls `onText` with the whole answer so far whenever more of it arrives. @throws {ChatProblem} */
   async ask(
     question: { message: string; sessionId: string | undefined },
     signal: AbortSignal,
@@ -60,7 +60,7 @@ export class ChatService {
     await this.#post('feedback', vote)
   }
 
-  /** What a cited page says on a question, in Markdown; nothing where the server does not tell. */
+  /** Returns the passages of a cited page that match a question, in Markdown; none if the server returns none. */
   async passages(query: string, seqId: string): Promise<string[]> {
     const asked = { query, neurons: [seqId], maxChars: 4000, topK: 3 }
     const answer: unknown = await this.#post('retrieve', asked).then((response) => response.json())
@@ -71,7 +71,7 @@ export class ChatService {
   }
 
   async #post(path: string, body: unknown, sending: Sending = {}): Promise<Response> {
-    // A site always takes a token. To ask for it first saves a request, and an error in the browser's console.
+    // A site always requires a token. Fetching it first saves a request, and an error in the browser's console.
     if (this.#visitor.token === undefined && /\/widget\/v1\/sites\/[^/]+$/.test(this.#api)) await this.#renew(sending)
     let response = await this.#send(path, body, sending)
     if (response.status === 401 && (await this.#renew(sending))) response = await this.#send(path, body, sending)
@@ -106,7 +106,7 @@ export class ChatService {
   }
 }
 
-/** The final event of a stream of server-sent events (HTML standard, section 9.2). */
+/** Reads a stream of server-sent events (HTML standard, section 9.2) and returns the data of its final event. */
 async function lastOf(response: Response, onText: (text: string) => void): Promise<unknown> {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
   let [text, rest] = ['', '']

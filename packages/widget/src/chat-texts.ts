@@ -1,4 +1,4 @@
-/** What the widget says, in English. Each text is replaced by the attribute `text-<key>`, or in `texts` of the element. */
+/** English texts of the widget. The attribute `text-<key>` or the element's `texts` replaces each of them. */
 export const englishTexts = {
   title: 'Ask a question',
   open: 'Open the chat',
@@ -43,7 +43,7 @@ export const englishTexts = {
 } as const
 
 export type TextKey = keyof typeof englishTexts
-/** Finds a text, with values in place of names in braces. */
+/** Returns a text with its placeholders, names in braces, replaced by values. */
 export type Say = (key: TextKey, values?: Readonly<Record<string, string | number>>) => string
 
 export function fillIn(text: string, values: Readonly<Record<string, string | number>>): string {

@@ -1,7 +1,7 @@
 export type ElementAttributes = Readonly<Record<string, string | false | undefined>>
 export type Child = Node | string
 
-/** Builds an element. Strings become text, so that nothing is ever read as markup. */
+/** Creates an element. Strings become text nodes, so nothing is parsed as markup. */
 export function make<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   attributes: ElementAttributes = {},
@@ -15,7 +15,7 @@ export function make<Name extends keyof HTMLElementTagNameMap>(
   return made
 }
 
-/** A button that does not send a form. */
+/** Creates a button that does not submit a form. */
 export function pushButton(
   act: () => void,
   attributes: ElementAttributes,

@@ -1,6 +1,6 @@
 import { GanglionChat } from './chat-element.ts'
 
-// The types of the package are this file alone.
+// Declared here, because the package publishes the types of this file only.
 declare global {
   interface HTMLElementTagNameMap {
     'ganglion-chat': HTMLElement & { texts: Partial<Record<string, string>> }
@@ -8,7 +8,7 @@ declare global {
   }
 }
 
-/** A constructor has one name only. */
+/** Class of `<trail-chat>`: a constructor can be registered under one name only. */
 class TrailChat extends GanglionChat {}
 
 if (customElements.get('ganglion-chat') === undefined) customElements.define('ganglion-chat', GanglionChat)

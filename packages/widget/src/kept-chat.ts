@@ -5,7 +5,7 @@ type Kept = { token?: string | undefined; turns: KeptTurn[] }
 
 const maxTurns = 30
 
-/** The conversation of a tab with one server, as far as the browser lets a page keep anything. */
+/** Conversation of a tab with one server, kept in `sessionStorage` if the browser allows it. */
 export class KeptChat {
   readonly #key: string
   #kept: Kept = { turns: [] }
@@ -16,7 +16,7 @@ export class KeptChat {
       const kept: Kept = JSON.parse(sessionStorage.getItem(this.#key) ?? '{"turns":[]}')
       if (Array.isArray(kept.turns)) this.#kept = kept
     } catch {
-      // Not readable, or shut: it begins anew.
+      // The storage is blocked or its content is damaged: the conversation starts empty.
     }
   }
 
@@ -45,7 +45,7 @@ export class KeptChat {
     try {
       sessionStorage.setItem(this.#key, JSON.stringify(kept))
     } catch {
-      // Shut, or full: it is kept until the page is left.
+      // The storage is blocked or full: the conversation lasts until the page is closed.
     }
   }
 }

@@ -1,33 +1,33 @@
 import { Lexer, type MarkedToken, type Token } from 'marked'
 import { type Child, make } from './element.ts'
 
-/** Characters of an answer that are shown. */
+/** Maximum characters of an answer that are shown. */
 const maxShown = 50_000
-/** Characters that are parsed at once. The parser takes time with the square of them for some texts. */
+/** Maximum characters that are parsed at once. The parser takes quadratic time for some texts. */
 const maxParsed = 8_000
-/** Blocks and emphasis within each other; what is deeper is shown as it is written. */
+/** Maximum nesting of blocks and emphasis. Deeper Markdown is shown as source text. */
 const maxDepth = 20
 const schemes: ReadonlySet<string> = new Set(['http:', 'https:', 'mailto:', 'tel:'])
 const citation = /\s*\[([a-z0-9-]+_[0-9]{8})\]/g
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: '\u00a0' }
 
-/** What stands for a citation of a Neuron in the text. */
+/** Returns the replacement for a citation in the text. */
 export type Cite = (seqId: string) => Child
 
-/** Makes elements of Markdown that nobody has checked: neither HTML nor images, and links only where a person expects them to lead. */
+/** Converts untrusted Markdown to nodes, without HTML and images, and with links to web, mail and telephone addresses only. */
 export function markdownNodes(markdown: string, cite: Cite): Child[] {
   const text = markdown.length > maxShown ? `${markdown.slice(0, maxShown)}…` : markdown
   return partsOf(text).flatMap((part) => {
     try {
       if (part.length <= maxParsed) return childrenOf(new Lexer().lex(part), cite, 0)
     } catch {
-      // Nested too deeply to be read.
+      // The lexer has exceeded the call stack on deep nesting.
     }
     return [make('p', { class: 'verbatim' }, part)]
   })
 }
 
-/** Divides a long text at blank lines outside of code. */
+/** Splits a long text at blank lines outside of code. */
 function partsOf(text: string): string[] {
   const parts = ['']
   let block = ''
@@ -49,7 +49,7 @@ function partsOf(text: string): string[] {
 
 function childrenOf(tokens: readonly Token[] | undefined, cite: Cite, depth: number): Child[] {
   if (depth > maxDepth) return (tokens ?? []).map(({ raw }) => raw)
-  // No extension adds tokens of other types.
+  // The cast is safe, since no extension adds tokens of other types.
   return ((tokens ?? []) as MarkedToken[]).flatMap((token) => nodesOf(token, cite, depth + 1))
 }
 
@@ -109,18 +109,18 @@ function linkTo(target: string, children: readonly Child[]): Child[] {
   return [make('a', { href: url, target: '_blank', rel: 'noopener noreferrer nofollow' }, ...children)]
 }
 
-/** An absolute address that a link may lead to, as the browser understands it. */
+/** Returns an address normalized by the browser, if it is absolute and has an allowed scheme. */
 export function webAddress(target: string): string | undefined {
   const url = URL.canParse(target) ? new URL(target) : undefined
   return url !== undefined && schemes.has(url.protocol) ? url.href : undefined
 }
 
 function withCitations(text: string, cite: Cite): Child[] {
-  // Every second part is a seqId.
+  // The pattern has a capturing group, so every second part is a seqId.
   return text.split(citation).map((part, index) => (index % 2 === 1 ? cite(part) : part))
 }
 
-/** References to characters, as in `&lt;`. Those that no answer has are left. */
+/** Replaces numeric character references and the common named ones, such as `&lt;`. Others stay. */
 function decoded(text: string): string {
   return text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w+));/gi, (whole, decimal, hex, name) => {
     const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal)

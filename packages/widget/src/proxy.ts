@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-/** `url` of the Ganglion server; `key`: an API key of the role `app`, which stays on this side; `kb`: slug or UUID. */
+/** `url` of the Ganglion server; `key`: an API key of the role `app`, which never reaches the browser; `kb`: slug or UUID. */
 export type ProxyOptions = { url: string; key: string; kb: string }
 
-/** Characters of a body: the largest vote with its answer. */
+/** Maximum characters of a request body: enough for the largest vote with its answer. */
 const maxBody = 256 * 1024
 
 /**
- * Answers what the widget posts to `…/chat`, `…/feedback` and `…/retrieve`, as a Fetch handler: of Next, Workers, Deno, Bun. Visitors
+ * Returns a Fetch handler (Next, Workers, Deno, Bun) for the widget's requests to `…/chat`, `…/feedback` and `…/retrieve`. Visitors
  * choose neither the knowledge base nor the audience.
  */
 export function fetchProxy({ url, key, kb }: ProxyOptions): (request: Request) => Promise<Response> {
@@ -16,14 +16,14 @@ export function fetchProxy({ url, key, kb }: ProxyOptions): (request: Request) =
   const audience = 'public'
   const targets = new Map<string, [target: string, asked: (sent: Record<string, unknown>) => object]>([
     ['chat', [`${base}/chat`, ({ message, sessionId }) => ({ message, sessionId, knowledgeBaseId: kb, audience })]],
-    // Visitors propose no answer tests, and the key may see pages that they must not hear of.
+    // `shouldCite` proposes an answer test, which visitors must not, and could reveal pages that only the key may see.
     ['feedback', [`${ofKb}/reader-feedback`, ({ shouldCite: _, ...sent }) => sent]],
     ['retrieve', [`${ofKb}/retrieve`, ({ query, neurons }) => ({ query, neurons, maxChars: 4000, topK: 3, audience })]],
   ])
   return async (request) => {
     const [target, asked] = targets.get(request.url.replace(/[?#].*$/, '').replace(/.*\//, '')) ?? []
     if (target === undefined || asked === undefined) return refusal(404, 'There is nothing here.')
-    // A page of another site cannot send this without asking first, which is refused.
+    // A page of another origin needs a CORS preflight to send JSON, and no preflight succeeds.
     const isJson = request.headers.get('content-type')?.startsWith('application/json') === true
     if (request.method !== 'POST' || !isJson) return refusal(415, 'Send a POST with JSON.')
     try {
@@ -47,7 +47,7 @@ export function fetchProxy({ url, key, kb }: ProxyOptions): (request: Request) =
   }
 }
 
-/** The same for `node:http`, Express, Fastify's `raw`: before anything that reads bodies. */
+/** Returns the same handler for `node:http`, Express and Fastify's `raw`. Install it before any body parser. */
 export function nodeProxy(
   options: ProxyOptions,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
@@ -61,21 +61,21 @@ export function nodeProxy(
       for await (const piece of request) if (body.length <= maxBody) body += String(piece)
       const { method = 'GET', headers } = request
       const given = { accept: headers.accept ?? '', 'content-type': headers['content-type'] ?? '' }
-      // Another method, such as TRACE, cannot be in a `Request` at all.
+      // A `Request` rejects methods such as TRACE.
       const sent = method === 'POST' ? { method, body } : {}
       const asked = new Request(`http://localhost${request.url}`, { headers: given, signal: gone.signal, ...sent })
       const answered = await answer(asked)
       response.writeHead(answered.status, Object.fromEntries(answered.headers))
       for await (const piece of answered.body ?? []) response.write(piece)
     } catch {
-      // The server, or the visitor, has gone, or sent what is no request: the answer ends here. A throw could end the whole process.
+      // The server or the visitor has disconnected, or the request is malformed. A throw here could end the whole process.
       if (!response.headersSent) response.writeHead(400)
     }
     response.end()
   }
 }
 
-/** Reads no more than is too much. */
+/** Reads a body up to the first chunk beyond the maximum. */
 async function textOf({ body }: Request): Promise<string> {
   let text = ''
   for await (const piece of body?.pipeThrough(new TextDecoderStream()) ?? []) {

@@ -10,14 +10,14 @@ export type TurnOptions = {
   say: Say
   service: ChatService
   citeFormat: () => CiteFormat
-  /** Says something to those who cannot see it. */
+  /** Announces a text to screen readers. */
   announce: (text: string) => void
 }
 
-/** Time between two looks of an answer that is being written, as a multiple of what the last took. */
+/** Minimum pause between two renderings of a streaming answer, as a multiple of the time that the last one took. */
 const restFactor = 5
 
-/** A question with its answer: first as it is written, then as a whole. */
+/** View of a question with its answer: first while it streams, then complete. */
 export class TurnView {
   readonly root: HTMLElement
   readonly question: string
@@ -34,7 +34,7 @@ export class TurnView {
     this.root = make('article', { 'aria-busy': 'true' }, asked, this.#answer)
   }
 
-  /** Shows what there is of the answer. */
+  /** Shows the answer so far. */
   write(text: string): void {
     this.#text = text
     const begun = performance.now()
@@ -75,7 +75,7 @@ export class TurnView {
     this.root.setAttribute('aria-busy', 'false')
   }
 
-  /** Says why there is no answer, or not all of it. */
+  /** Shows why the answer is missing or incomplete. */
   fail(text: string, retry: () => void): void {
     this.#render()
     const again = pushButton(retry, { class: 'second' }, this.#options.say('retry'))
@@ -83,7 +83,7 @@ export class TurnView {
     this.root.setAttribute('aria-busy', 'false')
   }
 
-  /** A page that is cited. What it says on the question is asked for when somebody opens it. */
+  /** Creates a disclosure for each cited page. Its passages are requested when it is opened for the first time. */
   #sourcesOf({ citations }: Answered): HTMLDetailsElement[] {
     const { say, service } = this.#options
     return citations.map((cited) => {
@@ -107,7 +107,7 @@ export class TurnView {
     })
   }
 
-  /** A link to the cited page, where a reader can open it: an address of the API takes a key. */
+  /** Returns a link to the cited page, or nothing if its address belongs to the API, which requires a key. */
   #pageOf({ url = '' }: Cited): Child[] {
     const address = url.includes('/api/') ? undefined : webAddress(url)
     if (address === undefined) return []
@@ -156,13 +156,13 @@ export class TurnView {
   }
 }
 
-/** Says in words what went wrong. */
+/** Returns a message for an error. */
 export function problemText(error: unknown, say: Say): string {
   if (!(error instanceof ChatProblem)) return say('failed')
   return error.said ?? say(error.key, { seconds: error.seconds })
 }
 
-/** What a vote is about, within the bounds of the interface. The page goes without its query, which may hold secrets. */
+/** Returns the subject of a vote, cut to the limits of the API. The page's address is sent without its query, which may hold secrets. */
 function voteSubject(question: string, { answer, citations, sessionId, turnId }: Answered): Record<string, unknown> {
   const cited = citations.flatMap(({ documentId, path, filename }) =>
     documentId === undefined || path === undefined || filename === undefined ? [] : [{ documentId, path, filename }],
@@ -185,7 +185,7 @@ function withoutOpenCitation(text: string): string {
   return text.replace(/\s*\[[a-z0-9_-]*$/, '')
 }
 
-/** Copies, also where the page is not served by TLS and has no clipboard. */
+/** Copies a text. A page without TLS has no `navigator.clipboard`, so there the shown text is selected and copied. */
 async function copyText(text: string, shown: HTMLElement): Promise<void> {
   if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text)
   getSelection()?.selectAllChildren(shown)

@@ -10,7 +10,7 @@ type VoteActs = {
 
 const categories = ['wrong-info', 'missing-info', 'irrelevant', 'tone', 'other'] as const
 
-/** Asks for the reason of a vote that is not a good one. */
+/** Creates the form that asks for the reason of a negative vote. */
 export function voteForm(say: Say, vote: 'down' | 'flag', { send, failed, close }: VoteActs): HTMLFormElement {
   const options = categories.map((name) => make('option', { value: name }, say(name)))
   const category = make('select', {}, ...options)
