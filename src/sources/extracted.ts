@@ -81,4 +81,13 @@ export class ExtractionError extends Error {
 /** Is told how much of some work is done, and how much there is. */
 export type OnProgress = (done: number, total: number) => void
 
-export type Extractor = (input: ExtractInput, onProgress: OnProgress) => Promise<Extracted>
+/** A text, and the words by which it is checked. */
+export type Extraction = Extracted & {
+  /**
+   * Text that the file shows, taken from the file itself before any step that may drop text. Words of it that the Markdown lacks are
+   * reported. Undefined if the format has no such text.
+   */
+  shown: string | undefined
+}
+
+export type Extractor = (input: ExtractInput, onProgress: OnProgress) => Promise<Extraction>

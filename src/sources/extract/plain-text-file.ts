@@ -17,7 +17,7 @@ export const extractPlainText: Extractor = async ({ file }) => {
   const markdown = withAtxHeadings(lines.map(escapeText))
     .join('\n')
     .replace(/\n{3,}/g, '\n\n')
-  return { ...head, title: head.title ?? titleOf(lines), markdown, anchors: [] }
+  return { ...head, title: head.title ?? titleOf(lines), markdown, anchors: [], shown: content }
 }
 
 function titleOf(lines: readonly string[]): string | undefined {

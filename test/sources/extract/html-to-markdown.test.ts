@@ -1,9 +1,6 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { extractHtml } from '../../../src/sources/extract/html/html-reader.ts'
 import { htmlToMarkdown } from '../../../src/sources/extract/html/html-to-markdown.ts'
-import { tempDir } from '../../support/temp.ts'
+import { extractBytes } from './conformance.ts'
 
 test.each<[string, string, string]>([
   ['headings', '<h1>A <a href="#a">#</a></h1><h3>B<br>C</h3><h2></h2>', '# A\n\n### B C'],
@@ -79,11 +76,7 @@ test.for([
 const prose = 'The clerk keeps the ledger in the archive room and checks it each morning before the doors are opened. '
 const menu = '<ul><li><a href="https://x.org/">Menu</a></li><li><a href="https://x.org/s">Menu of sports</a></li></ul>'
 
-async function extracted(html: string) {
-  const file = join(tempDir(), 'page.html')
-  writeFileSync(file, html)
-  return extractHtml({ file, filename: 'page.html', fileType: 'html', transcriber: undefined }, () => {})
-}
+const extracted = (html: string) => extractBytes('html', html)
 
 /** Class names by which readers of web pages leave out blocks. */
 const classNames = [
@@ -105,7 +98,7 @@ test.for(classNames)('no text is lost by the class name %s', async (name) => {
   for (const html of [`<main>${sections.join('')}</main>`, `<div class="${name}">${sections.join('')}</div>`]) {
     const { markdown, warnings, doubts } = await extracted(`<html><body>${html}</body></html>`)
     expect(markdown.match(/KEPT\d/g)).toHaveLength(6)
-    expect([warnings, doubts]).toEqual([[], []])
+    expect([warnings, doubts]).toEqual([[], undefined])
   }
 })
 
@@ -147,11 +140,10 @@ test.for([
   ],
   ['a closed tab', `<main><p>${prose}</p><div role="tabpanel" style="display:none">KEPT ${prose}</div></main>`],
 ] as const)('of a page, %s is text, and its menus are none', async ([, html]) => {
-  const file = join(tempDir(), 'page.html')
   const around = `<nav>${menu}</nav><aside>${menu}</aside>`
-  writeFileSync(file, `<html><body>${around}${html}<button>Menu</button><footer>Menu</footer></body></html>`)
-  const input = { file, filename: 'page.html', fileType: 'html', transcriber: undefined }
-  const { markdown } = await extractHtml(input, () => {})
+  const { markdown } = await extracted(
+    `<html><body>${around}${html}<button>Menu</button><footer>Menu</footer></body></html>`,
+  )
   expect(markdown).toContain('KEPT')
   if (!html.includes('<ul>')) expect(markdown).not.toContain('Menu')
 })

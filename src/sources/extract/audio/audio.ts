@@ -1,5 +1,5 @@
 import type { IAudioMetadata } from 'music-metadata'
-import { type Anchor, type Extracted, type ExtractInput, ExtractionError } from '../../extracted.ts'
+import { type Anchor, type ExtractInput, type Extraction, ExtractionError } from '../../extracted.ts'
 import { plainLine } from '../markdown/as-inline-markdown.ts'
 import { type Transcript, transcribe } from './transcribe.ts'
 
@@ -16,7 +16,7 @@ const maxChapters = 1_000
  * The transcript of a recording, in paragraphs of about a minute, below its chapters where it has some. Without a transcriber it
  * has no text. @throws {ExtractionError}
  */
-export async function extractAudio(input: ExtractInput): Promise<Extracted> {
+export async function extractAudio(input: ExtractInput): Promise<Extraction> {
   const metadata = await readMetadata(input)
   if (input.transcriber === undefined) {
     const settings = 'GANGLION_TRANSCRIBER_URL and GANGLION_TRANSCRIBER_MODEL'
@@ -33,6 +33,7 @@ export async function extractAudio(input: ExtractInput): Promise<Extracted> {
     markdown: [...head, ...lines].join('\n').trimEnd(),
     anchors: anchors.map(({ line, time }) => ({ line: line + head.length, ...(time === undefined ? {} : { time }) })),
     warnings: transcript.segments.length > 0 ? [] : ['The transcriber told no times.'],
+    shown: undefined,
   }
 }
 

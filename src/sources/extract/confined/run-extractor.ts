@@ -5,12 +5,14 @@ import {
   type Anchor,
   type Extracted,
   type ExtractInput,
+  type Extraction,
   ExtractionError,
   type Extractor,
   type OnProgress,
 } from '../../extracted.ts'
 import { withoutOuterFormatSigns } from '../../format-signs.ts'
 import { maxMarkdownBytes } from '../extract-limits.ts'
+import { lostWords } from '../lost-words.ts'
 import { cleanMarkdown } from '../markdown/clean-markdown.ts'
 import { families } from '../registry.ts'
 import type { ExtractReply } from './reply.ts'
@@ -36,11 +38,11 @@ async function extract(input: ExtractInput, onProgress: OnProgress): Promise<Ext
 
 /**
  * Cleans the result of every extractor: Markdown without HTML, images and front matter; only links to http, https and mailto;
- * anchors in order and in range.
+ * anchors in order and in range. Reports words that the file shows and the Markdown lacks.
  * @throws {ExtractionError} `empty`, `too-large`
  */
-function cleanExtracted(extracted: Extracted): Extracted {
-  const { title, markdown, searchOnlyFrom, anchors, warnings, doubts = [], tags, audience, recognised } = extracted
+function cleanExtracted(extraction: Extraction): Extracted {
+  const { title, markdown, searchOnlyFrom, anchors, tags, audience, recognised, shown = '' } = extraction
   const cleaned = cleanMarkdown(markdown)
     .replace(/^(#{1,6} )(.*)$/gm, (_, signs: string, heading: string) => signs + joinLetters(heading))
     .trimEnd()
@@ -52,12 +54,14 @@ function cleanExtracted(extracted: Extracted): Extracted {
     throw new ExtractionError('too-large', message)
   }
   const firstLine = countLines(blankLines) + 1
+  const lost = lostWords(shown, text)
+  const doubts = [...(extraction.doubts ?? []), ...lost.doubts]
   return {
     title: oneLine(joinLetters(withoutOuterFormatSigns(title ?? '')), maxTitle) || undefined,
     markdown: text,
     ...(searchOnlyFrom !== undefined && { searchOnlyFrom: Math.max(1, searchOnlyFrom - firstLine + 1) }),
     anchors: placeAnchors(anchors, firstLine, countLines(text) + 1),
-    warnings: cleanNotes(warnings),
+    warnings: cleanNotes([...extraction.warnings, ...lost.warnings]),
     ...(doubts.length > 0 && { doubts: cleanNotes(doubts) }),
     ...(tags && { tags: cleanTexts(tags) }),
     ...(audience && { audience: cleanTexts(audience) }),

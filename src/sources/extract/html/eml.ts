@@ -4,7 +4,9 @@ import { decodeEncodedWords } from '../../encoded-words.ts'
 import { ExtractionError, type Extractor } from '../../extracted.ts'
 import { asInlineMarkdown } from '../markdown/as-inline-markdown.ts'
 import { escapeText } from '../markdown/escape-text.ts'
-import { htmlToMarkdown } from './html-to-markdown.ts'
+import { parseHtml } from './hast.ts'
+import { visibleWords } from './html-reader.ts'
+import { documentMarkdown } from './html-to-markdown.ts'
 
 const maxBytes = 50 * 2 ** 20
 const maxNames = 50
@@ -34,11 +36,13 @@ export const extractEml: Extractor = async ({ file }) => {
     ['Attachments', [...names.slice(0, maxNames), ...(names.length > maxNames ? ['…'] : [])].join(', ')],
   ].filter(([, value]) => value !== '')
   const head = facts.map(([name, value]) => `- ${name}: ${asInlineMarkdown(value ?? '')}`).join('\n')
+  const { markdown, shown } = textOf(message)
   return {
     title: subject === '' ? undefined : subject,
-    markdown: `${head}\n\n${textOf(message)}`,
+    markdown: `${head}\n\n${markdown}`,
     anchors: [],
     warnings: names.length > 0 ? [`Attached files were left out: upload them by themselves.`] : [],
+    shown,
   }
 }
 
@@ -66,7 +70,10 @@ function addresses(list: readonly Address[] | undefined): string {
 }
 
 /** The HTML is what most programs show; what it says beyond the text is its links and tables. */
-function textOf({ html, text }: Email): string {
-  const fromHtml = html === undefined ? '' : htmlToMarkdown(html)
-  return fromHtml === '' ? (text ?? '').split(/\r?\n/).map(escapeText).join('\n') : fromHtml
+function textOf({ html = '', text = '' }: Email): { markdown: string; shown: string } {
+  const tree = parseHtml(html)
+  const shown = visibleWords(tree)
+  const markdown = documentMarkdown(tree)
+  if (markdown !== '') return { markdown, shown }
+  return { markdown: text.split(/\r?\n/).map(escapeText).join('\n'), shown: text }
 }

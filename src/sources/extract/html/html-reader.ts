@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises'
 import type { Nodes, Root } from 'hast'
 import type { Extractor } from '../../extracted.ts'
 import { decodeHtml } from '../encoding/read-text.ts'
-import { lostWords } from '../lost-words.ts'
 import { extractPlainText } from '../plain-text-file.ts'
 import { cleanHast, isUnseen } from './clean-hast.ts'
 import { collapse, findElement, hastText, nodesOf, parseHtml } from './hast.ts'
@@ -36,12 +35,11 @@ export const extractHtml: Extractor = async (input, onProgress) => {
   const { text: html, doubts } = decodeHtml(await readFile(input.file))
   if (!/<[a-z!]/i.test(html)) return extractPlainText(input, onProgress)
   const tree = parseHtml(html)
-  const shown = shownText(findElement(tree, 'body') ?? tree)
+  const shown = visibleWords(findElement(tree, 'body') ?? tree)
   const title = titleOf(tree)
   const isContent = ![...nodesOf(tree)].some((node) => node.type === 'element' && isContents(node))
   const markdown = hastToMarkdown(cleanHast(withoutMenus(revealContents(tree, { isContent }))))
-  const lost = lostWords(shown, markdown)
-  return { title, markdown, anchors: [], warnings: lost.warnings, doubts: [...doubts, ...lost.doubts] }
+  return { title, markdown, anchors: [], warnings: [], doubts, shown }
 }
 
 function titleOf(tree: Root): string | undefined {
@@ -53,8 +51,8 @@ function titleOf(tree: Root): string | undefined {
   return undefined
 }
 
-/** Returns the text that a page shows, but for links and controls. Of these a page may leave out any number. */
-function shownText(tree: Nodes): string {
+/** Returns the text that a page or a message shows, but for links and controls. Of these a page may leave out any number. */
+export function visibleWords(tree: Nodes): string {
   const parts: string[] = []
   const open: Nodes[] = [tree]
   for (let node = open.pop(); node; node = open.pop()) {

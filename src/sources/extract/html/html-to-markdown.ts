@@ -21,7 +21,12 @@ const toMarkdown = unified()
  * @throws {ExtractionError} `too-large`
  */
 export function htmlToMarkdown(html: string): string {
-  return hastToMarkdown(cleanHast(revealContents(parseHtml(html), { isContent: true })))
+  return documentMarkdown(parseHtml(html))
+}
+
+/** Converts a page that is all text of a document. Changes the tree. @throws {ExtractionError} `too-large` */
+export function documentMarkdown(tree: Root): string {
+  return hastToMarkdown(cleanHast(revealContents(tree, { isContent: true })))
 }
 
 /** @param tree as `cleanHast` gives it. */

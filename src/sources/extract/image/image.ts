@@ -28,6 +28,7 @@ export const extractImage: Extractor = async ({ file, ocrLanguages }) => {
     recognised: recognisedIn(ocrLanguages, read),
     doubts,
     anchors: [],
+    shown: undefined,
     warnings: [
       `The text was recognised in a picture, as ${languages}: letters may be wrong, and the layout is simplified.`,
     ],

@@ -23,6 +23,7 @@ export const extractSvg: Extractor = async ({ file }) => {
     anchors: [],
     warnings: usesEntities ? ['Text behind entities of the document type was left out.'] : [],
     doubts,
+    shown: undefined,
   }
 }
 

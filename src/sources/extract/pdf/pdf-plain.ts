@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { type Anchor, type Extracted, ExtractionError, type Extractor } from '../../extracted.ts'
+import { type Anchor, type Extraction, ExtractionError, type Extractor } from '../../extracted.ts'
 import { withoutFalseHeadings } from './pdf-false-headings.ts'
 import { firstHeading, withBookmarks } from './pdf-headings.ts'
 import { pdfFacts, plainPages } from './pdf-outline.ts'
@@ -20,7 +20,7 @@ export async function readPdf(file: string): Promise<Buffer> {
 }
 
 /** Plain text by another reader, for what the first one cannot read. */
-export async function secondReading(bytes: Buffer): Promise<Extracted> {
+export async function secondReading(bytes: Buffer): Promise<Extraction> {
   const texts = await plainPages(bytes, maxPages).catch((cause: unknown) => {
     const isLocked = cause instanceof Error && cause.name === 'PasswordException'
     if (isLocked) throw new ExtractionError('encrypted', 'The PDF is protected by a password.', { cause })
@@ -31,7 +31,7 @@ export async function secondReading(bytes: Buffer): Promise<Extracted> {
   return assemble(bytes, pages, ['The PDF is damaged: its text was read without its layout.'])
 }
 
-export async function assemble(bytes: Buffer, read: readonly PdfPage[], warnings: string[]): Promise<Extracted> {
+export async function assemble(bytes: Buffer, read: readonly PdfPage[], warnings: string[]): Promise<Extraction> {
   const { title, bookmarks } = await pdfFacts(bytes)
   const pages = withBookmarks(withoutFalseHeadings(dropRunningLines(read)), bookmarks)
   const lines: string[] = []
@@ -46,7 +46,8 @@ export async function assemble(bytes: Buffer, read: readonly PdfPage[], warnings
     for (const line of text.split('\n')) lines.push(line)
     lines.push('')
   }
-  return { title: title ?? firstHeading(pages), markdown: lines.join('\n').trimEnd(), anchors, warnings }
+  const markdown = lines.join('\n').trimEnd()
+  return { title: title ?? firstHeading(pages), markdown, anchors, warnings, shown: undefined }
 }
 
 export function hasText(pages: readonly PdfPage[]): boolean {

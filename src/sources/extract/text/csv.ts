@@ -20,7 +20,7 @@ export const extractCsv: Extractor = async ({ file }) => {
   const blocks = rows.isSummarized ? rows.blocks() : sections(rows.blocks().join('\n\n').split('\n\n'), rows.size)
   const loose = [...rows.loose('The table'), ...further.loose(`The columns beyond the first ${maxColumns}`)]
   const { warnings: ofLoose, ...written } = withLooseRows(blocks.join('\n\n'), loose)
-  return { title: undefined, anchors: [], doubts, ...written, warnings: [...warnings, ...ofLoose] }
+  return { title: undefined, anchors: [], doubts, ...written, warnings: [...warnings, ...ofLoose], shown: undefined }
 }
 
 function sections(tables: readonly string[], size: number): string[] {

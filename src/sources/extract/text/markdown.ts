@@ -15,7 +15,7 @@ export const extractMarkdown: Extractor = async ({ file }) => {
   const { text, doubts } = await readText(file)
   const { content, head } = openDocument(text, doubts)
   const markdown = cleanMarkdown(await normalised(content), 'drop')
-  return { ...head, title: head.title ?? firstTitle(markdown), markdown, anchors: [] }
+  return { ...head, title: head.title ?? firstTitle(markdown), markdown, anchors: [], shown: undefined }
 }
 
 /** Runs of lines that are no code, each with its headings put right, and without the HTML that spans lines. */

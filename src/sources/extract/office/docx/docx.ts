@@ -1,14 +1,15 @@
 import { strToU8, zipSync } from 'fflate'
 import mammoth from 'mammoth'
-import { type Extracted, type ExtractInput, ExtractionError } from '../../../extracted.ts'
+import { type ExtractInput, type Extraction, ExtractionError } from '../../../extracted.ts'
 import { htmlToMarkdown } from '../../html/html-to-markdown.ts'
 import { descendants, escapeXml, scanXml } from '../../xml.ts'
 import { OfficePackage, type Relationship } from '../office-package.ts'
+import { shownRuns } from '../shown-runs.ts'
 import { chunkMarkdown } from './docx-chunk.ts'
 import { embeddedContent, withChunks } from './docx-embedded.ts'
 import { ListNumbers, withListStarts } from './docx-numbering.ts'
 import { rewritePart } from './docx-rewrite.ts'
-import { paragraphStyles } from './docx-styles.ts'
+import { type ParagraphStyles, paragraphStyles } from './docx-styles.ts'
 
 /** Characters of HTML that are converted at a time: their syntax tree takes many times as much memory. */
 const pieceSize = 2 ** 16
@@ -41,22 +42,27 @@ const styleMap = [
  * Reads a text document (ECMA-376 Part 1, WordprocessingML) in its accepted state. Nothing outside of it is loaded.
  * @throws {ExtractionError}
  */
-export async function extractDocx({ file }: ExtractInput): Promise<Extracted> {
+export async function extractDocx({ file }: ExtractInput): Promise<Extraction> {
   const extracted = await readDocx(file)
   if (extracted.markdown === '') throw new ExtractionError('empty', 'The document has no text.')
   return extracted
 }
 
-async function readDocx(file: string | Buffer, depth = 0): Promise<Extracted> {
+async function readDocx(file: string | Buffer, depth = 0): Promise<Extraction> {
   const document = await OfficePackage.open(file, (name) => !unread.test(name))
   const chunks: (Buffer | undefined)[] = []
-  const html = await convert(rewriteDocument(document, chunks))
+  const main = document.main()
+  const stylesName = document.relationships(main).find(({ type }) => type === 'styles')?.target ?? ''
+  const styles = paragraphStyles(document.xml(stylesName))
+  const html = await convert(rewriteDocument(document, styles, chunks))
+  const shown = [shownRuns(document, main, styles.contents)]
   const doubts = new Set<string>()
   const nested = async (part: Buffer) => {
     if (depth === maxChunkDepth)
       throw new ExtractionError('too-large', 'Documents are nested too deeply in each other.')
     const inner = await readDocx(part, depth + 1)
     for (const doubt of inner.doubts ?? []) doubts.add(doubt)
+    shown.push(inner.shown ?? '')
     return inner.markdown
   }
   const texts: string[] = []
@@ -71,6 +77,7 @@ async function readDocx(file: string | Buffer, depth = 0): Promise<Extracted> {
     anchors: [],
     warnings: leftOut(document),
     doubts: [...doubts],
+    shown: shown.join('\n'),
   }
 }
 
@@ -89,15 +96,13 @@ function leftOut(document: OfficePackage): string[] {
 }
 
 /** A small document of the parts that are read, each checked and cut down before a library sees it. */
-function rewriteDocument(document: OfficePackage, chunks: (Buffer | undefined)[]): Buffer {
+function rewriteDocument(document: OfficePackage, styles: ParagraphStyles, chunks: (Buffer | undefined)[]): Buffer {
   const main = document.main()
   const part = document.part(main)
   const links = document.relationships(main)
   const partOf = (type: string) =>
     document.part(links.find((link) => link.type === type && !link.external)?.target ?? '')
   const embedded = embeddedContent(document, links, chunks)
-  const stylesName = links.find(({ type }) => type === 'styles')?.target ?? ''
-  const styles = paragraphStyles(document.xml(stylesName))
   const numbers = new ListNumbers(document.xml(links.find(({ type }) => type === 'numbering')?.target ?? ''))
   const parts: Record<string, Uint8Array> = {
     '_rels/.rels': relationshipsPart([

@@ -4,9 +4,8 @@ import { child, descendants, isTrue, relationshipId, type XmlElement } from '../
 import { diagramTexts, drawingText, paragraphsOf, textBlocks } from '../drawing-text.ts'
 import { chartBlocks, chartTable } from '../office-chart.ts'
 import type { OfficePackage, Relationship } from '../office-package.ts'
+import { furniture } from '../shown-runs.ts'
 
-/** What stands on every slide, and says nothing of this one. */
-const furniture: ReadonlySet<string | undefined> = new Set(['sldNum', 'dt', 'ftr', 'hdr'])
 const titles: ReadonlySet<string | undefined> = new Set(['title', 'ctrTitle'])
 const lists: ReadonlySet<string | undefined> = new Set([undefined, 'body', 'obj'])
 /** Names of files that programs put where a description should be. */
@@ -27,6 +26,15 @@ export function shapesOf(
     title: title && titleOf(title),
     blocks: shapes.filter((shape) => shape !== title).flatMap((shape) => blocksOf(shape, context)),
   }
+}
+
+/** Returns the text boxes of a drawing on a sheet (ECMA-376 Part 1, 20.5) as Markdown. */
+export function textBoxesOf(document: OfficePackage, name: string): string[] {
+  const context = { document, links: document.relationships(name) }
+  return (document.xml(name)?.children ?? [])
+    .flatMap(shapesBelow)
+    .filter((shape) => shape.name === 'sp')
+    .flatMap((shape) => blocksOf(shape, context))
 }
 
 /** The shapes that are seen, out of their groups; of alternatives the first, which newer programs show. */

@@ -1,9 +1,10 @@
-import type { Anchor, Extracted, ExtractInput } from '../../../extracted.ts'
+import type { Anchor, ExtractInput, Extraction } from '../../../extracted.ts'
 import { ExtractionError } from '../../../extracted.ts'
 import { plainLine } from '../../markdown/as-inline-markdown.ts'
 import { child, descendants, isTrue, relationshipId } from '../../xml.ts'
 import { paragraphsOf } from '../drawing-text.ts'
 import { OfficePackage } from '../office-package.ts'
+import { shownRuns } from '../shown-runs.ts'
 import { shapesOf } from './pptx-shapes.ts'
 
 const maxSlides = 2_000
@@ -12,11 +13,12 @@ const maxSlides = 2_000
  * Reads a presentation (ECMA-376 Part 1, PresentationML): a section for each slide, in the order of the show, with what its shapes
  * say and the speaker's notes as a quotation. Hidden slides are left out, and told of. @throws {ExtractionError}
  */
-export async function extractPptx({ file }: ExtractInput): Promise<Extracted> {
+export async function extractPptx({ file }: ExtractInput): Promise<Extraction> {
   const document = await OfficePackage.open(file, (name) => !/(?:theme|slideMasters|slideLayouts)\//i.test(name))
   const names = slideNames(document)
   const anchors: Anchor[] = []
   const lines: string[] = []
+  const shown: string[] = []
   const hidden: number[] = []
   const missing: number[] = []
   let firstTitle: string | undefined
@@ -27,6 +29,7 @@ export async function extractPptx({ file }: ExtractInput): Promise<Extracted> {
     else {
       const { title, blocks } = shapesOf(document, name, slide)
       const notes = notesOf(document, name)
+      shown.push(shownRuns(document, name))
       firstTitle ??= title
       anchors.push({ line: lines.length + 1, slide: at + 1 })
       const heading = `## ${title === undefined ? `Slide ${at + 1}` : plainLine(title)}`
@@ -38,7 +41,8 @@ export async function extractPptx({ file }: ExtractInput): Promise<Extracted> {
     ...(hidden.length > 0 ? [`Hidden slides were left out: ${hidden.join(', ')}.`] : []),
     ...(missing.length > 0 ? [`Slides that the file lacks: ${missing.join(', ')}.`] : []),
   ]
-  return { title: document.title() ?? firstTitle, markdown: lines.join('\n').trimEnd(), anchors, warnings }
+  const markdown = lines.join('\n').trimEnd()
+  return { title: document.title() ?? firstTitle, markdown, anchors, warnings, shown: shown.join('\n') }
 }
 
 /** Of all slides, in their order; the names of the parts say nothing of it. */

@@ -16,6 +16,8 @@ const maxFilled = 10_000
 
 export type SheetText = {
   blocks: string[]
+  /** Texts of the cells that are shown, as they are read and before they become tables. */
+  shown: string
   hiddenRows: number
   hiddenColumns: number
   further: FurtherColumns
@@ -47,6 +49,7 @@ class SheetReader {
   readonly #further: FurtherColumns
   #beyond: string[] = []
   #unsaved = 0
+  readonly #shown: string[] = []
   #lastRow = -2
   #row = -1
   #isHiddenRow = false
@@ -114,6 +117,7 @@ class SheetReader {
         ...lines.map((line) => plainLine(line.join(''))),
         ...(table?.blocks() ?? []),
       ]),
+      shown: this.#shown.join('\n'),
       hiddenRows: this.#hiddenValues,
       hiddenColumns: this.#hidden.reduce((sum, { first, last }) => sum + Math.min(last, maxColumns) - first + 1, 0),
       further: this.#further,
@@ -164,6 +168,8 @@ class SheetReader {
       this.#hiddenValues++
       return
     }
+    // Beyond it, a warning counts the rows that are left out.
+    if (this.#room.bytes > 0) this.#shown.push(this.#cells.join('\n'), this.#beyond.join('\n'))
     this.#further.add(this.#cells.find((cell) => cell !== '') ?? '', this.#beyond)
     if (this.#cells.length === 0) return
     let region = this.#regions.at(-1)

@@ -19,6 +19,8 @@ export type Sheet = {
   /** Blank where it holds nothing but a chart. */
   part: Buffer | undefined
   charts: ChartTable[]
+  /** Names of the parts of what is drawn on it. */
+  drawings: string[]
   comments: () => CellComment[]
 }
 
@@ -49,9 +51,14 @@ export function readWorkbook(document: OfficePackage): Workbook {
       if (link !== undefined && link.type !== 'worksheet' && link.type !== 'chartsheet') return []
       const hidden = attributes.state === 'hidden' || attributes.state === 'veryHidden'
       const part = link && document.part(link.target)
-      const charts = link === undefined || hidden ? [] : chartsOf(document, link.target)
+      const drawings = link === undefined || hidden ? [] : targetsOf(document, link.target, 'drawing')
+      const charts = drawings
+        .flatMap((drawing) => targetsOf(document, drawing, 'chart'))
+        .slice(0, maxCharts)
+        .flatMap((target) => document.xml(target) ?? [])
+        .map(chartTable)
       const comments = () => (link === undefined ? [] : commentsOf(document, link.target))
-      return [{ name: attributes.name ?? '', hidden, part, charts, comments }]
+      return [{ name: attributes.name ?? '', hidden, part, charts, drawings, comments }]
     }),
     strings: sharedStrings(document.part(targetOf('sharedStrings'))),
     formats: formatsOf(document.xml(targetOf('styles'))),
@@ -59,23 +66,13 @@ export function readWorkbook(document: OfficePackage): Workbook {
   }
 }
 
-/** @param name of the part of a sheet */
-function chartsOf(document: OfficePackage, name: string): ChartTable[] {
-  const targets = (part: string, type: string) =>
-    document.relationships(part).flatMap((link) => (link.type === type && !link.external ? [link.target] : []))
-  return targets(name, 'drawing')
-    .flatMap((drawing) => targets(drawing, 'chart'))
-    .slice(0, maxCharts)
-    .flatMap((target) => {
-      const chart = document.xml(target)
-      return chart === undefined ? [] : [chartTable(chart)]
-    })
+function targetsOf(document: OfficePackage, part: string, type: string): string[] {
+  return document.relationships(part).flatMap((link) => (link.type === type && !link.external ? [link.target] : []))
 }
 
 /** @param name of the part of a sheet */
 function commentsOf(document: OfficePackage, name: string): CellComment[] {
-  const links = document.relationships(name).filter(({ type, external }) => type === 'comments' && !external)
-  return links.flatMap(({ target }) => {
+  return targetsOf(document, name, 'comments').flatMap((target) => {
     const part = document.xml(target)
     const authors = child(part, 'authors')?.children ?? []
     return (child(part, 'commentList')?.children ?? []).flatMap((comment): CellComment[] => {

@@ -1,9 +1,11 @@
-import type { Anchor, Extracted, ExtractInput } from '../../../extracted.ts'
+import type { Anchor, ExtractInput, Extraction } from '../../../extracted.ts'
 import { ExtractionError } from '../../../extracted.ts'
 import { plainLine } from '../../markdown/as-inline-markdown.ts'
 import { type LooseRows, roomForRows, withLooseRows } from '../../markdown/table-rows.ts'
 import { type ChartTable, chartBlocks } from '../office-chart.ts'
 import { OfficePackage } from '../office-package.ts'
+import { textBoxesOf } from '../pptx/pptx-shapes.ts'
+import { shownRuns } from '../shown-runs.ts'
 import { readSheet, type SheetText } from './xlsx-sheet.ts'
 import { type CellComment, readWorkbook } from './xlsx-workbook.ts'
 
@@ -15,7 +17,7 @@ const maxCharacters = 16 * 2 ** 20
  * that formulas had when it was saved, and the comments on cells; below them, for search, the rows and columns that tables do not show. Hidden sheets, rows and
  * columns are left out, and told of. @throws {ExtractionError}
  */
-export async function extractXlsx({ file }: ExtractInput): Promise<Extracted> {
+export async function extractXlsx({ file }: ExtractInput): Promise<Extraction> {
   const document = await OfficePackage.open(
     file,
     (name) => !/xl\/(?:theme|media|threadedComments|persons)\//i.test(name),
@@ -23,24 +25,27 @@ export async function extractXlsx({ file }: ExtractInput): Promise<Extracted> {
   const workbook = readWorkbook(document)
   const anchors: Anchor[] = []
   const lines: string[] = []
+  const shown: string[] = []
   const warnings: string[] = []
   const loose: LooseRows[] = []
   const room = roomForRows()
   let characters = 0
-  const shown = new Set(workbook.sheets.filter(({ hidden }) => !hidden).map(({ name }) => name))
-  for (const { name, hidden, part, charts, comments } of workbook.sheets) {
+  const shownSheets = new Set(workbook.sheets.filter(({ hidden }) => !hidden).map(({ name }) => name))
+  for (const { name, hidden, part, charts, drawings, comments } of workbook.sheets) {
     if (hidden) warnings.push(`The hidden sheet "${name}" was left out.`)
     else if (part === undefined) warnings.push(`The file lacks its sheet "${name}".`)
     else if (characters > maxCharacters) warnings.push(`The sheet "${name}" was left out: the workbook is too large.`)
     else {
       const sheet = readSheet(part, workbook, room)
       warnings.push(...warningsOf(name, sheet))
+      shown.push(sheet.shown, ...drawings.map((drawing) => shownRuns(document, drawing)))
       loose.push(...sheet.summarized.flatMap((table) => table.loose(`A table of the sheet "${name}"`, name)))
       loose.push(...sheet.further.loose(`The columns beyond IV of the sheet "${name}"`, `${name}: columns beyond IV`))
       const told = comments().filter(({ cell }) => sheet.isShown(cell))
       const blocks = [
         ...sheet.blocks,
-        ...charts.flatMap((chart) => blocksOf(chart, shown)),
+        ...drawings.flatMap((drawing) => textBoxesOf(document, drawing)),
+        ...charts.flatMap((chart) => blocksOf(chart, shownSheets)),
         ...(told.length === 0 ? [] : ['**Comments**', told.map(commentLine).join('\n')]),
       ]
       if (blocks.length === 0) continue
@@ -53,7 +58,7 @@ export async function extractXlsx({ file }: ExtractInput): Promise<Extracted> {
   }
   if (anchors.length === 0) throw new ExtractionError('empty', 'The workbook has no values on sheets that are shown.')
   const { warnings: ofTables, ...text } = withLooseRows(lines.join('\n').trimEnd(), loose)
-  return { title: document.title(), ...text, anchors, warnings: [...warnings, ...ofTables] }
+  return { title: document.title(), ...text, anchors, warnings: [...warnings, ...ofTables], shown: shown.join('\n') }
 }
 
 function commentLine({ cell, author, text }: CellComment): string {
