@@ -1,38 +1,31 @@
-import type { Chunk } from '../../rules/neurons/chunk.ts'
 import { cutText } from '../../rules/text/whole-characters.ts'
 import type { ChunkHit, Packing } from '../search-index.ts'
-import type { Analyser } from '../text/analyser.ts'
-import { type PassageUnit, passageUnits } from './passage-units.ts'
+import {
+  bestWindow,
+  lengthOf,
+  type Read,
+  type Reading,
+  readPassage,
+  stepsBetween,
+  textOf,
+  type Window,
+  wholeOf,
+  withWindow,
+} from './passage-window.ts'
 
-/** How a knowledge base is read, and its pages, by key: their titles and their chunks. */
-type Reading = {
-  language: string
-  analyser: Analyser
-  titleOf: (key: string) => string
-  chunkAt: (key: string, ordinal: number) => Chunk | undefined
-}
-
-type Read = {
-  passage: ChunkHit
-  units: readonly PassageUnit[]
-  /** The terms of the question that each unit holds. */
-  held: readonly (readonly string[])[]
-  /** How long what leads to each unit is. */
-  leading: readonly number[]
-}
-
-/** A part of a passage, from one of its units to another. */
-type Window = { of: Read; from: number; to: number }
-
-/** What a passage is worth beside the one before it, and a term beside its last occurrence. */
+/** Worth of a passage compared with the one ranked before it. */
 const decay = 0.8
-const repeated = 0.3
 /** Between parts of a page that do not follow one another. */
 const gap = '\n\n…\n\n'
 /** So little left is not worth another window. */
 const small = 60
-/** Up to this budget, the best page needs the room. A larger one begins with what this one gives, and only adds to it. */
+/** Characters of a budget, beyond which whole chunks are added: up to it, the best page needs the room. */
 const roomy = 8000
+/**
+ * Budgets that are packed one after the other. The windows of each contain those of the one before, and a budget between two has the
+ * first steps from one to the other, so that more room never takes anything away.
+ */
+const rungs = [500, 1000, 2000, 4000, roomy]
 
 /**
  * Fits what passages say on a question into a budget: of each the units that hold most of its rarer terms, those of one page
@@ -44,28 +37,29 @@ export function packPassages(
   { maxChars, topK, least }: Packing,
   reading: Reading,
 ): ChunkHit[] {
-  let budget = Math.min(maxChars, roomy)
+  let budget = 0
   let windows: Window[] = []
-  let left = budget
+  let left = 0
+  const reads = new Map<ChunkHit, Read>()
+  const read = (passage: ChunkHit) => {
+    const known = reads.get(passage) ?? readPassage(passage, reading)
+    reads.set(passage, known)
+    return known
+  }
+  const lengthOfAll = (some: Window[]) => pagesOf(some, reading).reduce((sum, { content }) => sum + content.length, 0)
   const keep = (changed: Window[]) => {
-    const pages = pagesOf(changed, reading)
-    const length = pages.reduce((sum, { content }) => sum + content.length, 0)
-    if (pages.length > topK || length > budget) return false
+    const length = lengthOfAll(changed)
+    if (length > budget || new Set(changed.map(({ of }) => of.passage.key)).size > topK) return false
     windows = changed
     left = budget - length
     return true
   }
-  const take = (passage: ChunkHit, budget: number) => {
-    const pages = new Set(windows.map(({ of }) => of.passage.key))
-    if (pages.size === topK && !pages.has(passage.key)) return false
-    const window = bestWindow(readPassage(passage, reading), Math.min(budget, left))
-    return window !== undefined && keep([...windows, window])
-  }
-  const shares = ranked.slice(0, Math.max(1, Math.floor(budget / least))).map((_, at) => decay ** at)
-  const whole = shares.reduce((sum, share) => sum + share, 0)
-  for (const [at, passage] of ranked.slice(0, shares.length).entries()) {
-    const isKept = take(passage, Math.max(least, ((shares[at] ?? 0) / whole) * budget))
-    if (!isKept && at === 0 && !take(passage, left)) return [{ ...passage, content: cut(passage.content, maxChars) }]
+  const take = (passage: ChunkHit, maxLength: number) => {
+    const known = windows.find(({ of }) => isSameChunk(of.passage, passage))
+    if (known === undefined && isTaken(passage.key, passage.ordinal, windows)) return false
+    const room = known === undefined ? left : left + lengthOf(known)
+    const window = bestWindow(known?.of ?? read(passage), Math.min(maxLength, room), known)
+    return window !== undefined && keep(withWindow(windows, window))
   }
   /** Lets a window have what else of its passage fits. */
   const grow = (window: Window) => {
@@ -83,27 +77,36 @@ export function packPassages(
       return true
     }
     while (steps.some(isLonger));
-    keep(windows.map((one) => (one === window ? grown : one)))
+    keep(withWindow(windows, grown))
   }
-  for (const window of windows) grow(window)
-  for (const passage of ranked) {
-    if (left < small) break
-    if (!windows.some(({ of }) => of.passage === passage)) take(passage, left)
-  }
-  // What is taken in has neighbours, too.
-  for (let at = 0; at < windows.length && left >= small; at++) {
-    for (const next of neighboursOf(windows[at] as Window, windows, reading)) if (keep([...windows, next])) grow(next)
+  /** Uses the whole budget; nothing if the best passage does not fit. */
+  const fill = () => {
+    left = budget - lengthOfAll(windows)
+    const shares = ranked.slice(0, Math.max(1, Math.floor(budget / least))).map((_, at) => decay ** at)
+    const whole = shares.reduce((sum, share) => sum + share, 0)
+    for (const [at, passage] of ranked.slice(0, shares.length).entries()) {
+      const isKept = take(passage, Math.max(least, ((shares[at] ?? 0) / whole) * budget))
+      if (!isKept && windows.length === 0 && !take(passage, left)) return
+    }
+    for (const window of windows) grow(window)
+    for (const passage of ranked) {
+      if (left < small) break
+      take(passage, left)
+    }
+    // The windows that were added have neighbours, too.
+    for (let at = 0; at < windows.length && left >= small; at++) {
+      for (const next of neighboursOf(windows[at] as Window, windows, reading)) if (keep([...windows, next])) grow(next)
+    }
   }
   /** Adds whole chunks in an order that no budget changes, up to the first that does not fit: more room never takes any away. */
   const extend = () => {
     for (const passage of pagesFirst(ranked, topK)) {
-      const known = windows.find(({ of }) => of.passage === passage)
+      const known = windows.find(({ of }) => isSameChunk(of.passage, passage))
       const pages = new Set(windows.map(({ of }) => of.passage.key))
       const isOut = pages.size === topK && !pages.has(passage.key)
       if (known === undefined && (isOut || isTaken(passage.key, passage.ordinal, windows))) continue
-      const window = wholeOf(known?.of ?? readPassage(passage, reading))
-      const changed = known ? windows.map((one) => (one === known ? window : one)) : [...windows, window]
-      if (window.to >= 0 && !keep(changed)) return
+      const window = wholeOf(known?.of ?? read(passage))
+      if (window.to >= 0 && !keep(withWindow(windows, window))) return
     }
     for (let at = 0; at < windows.length; at++) {
       for (const { of } of neighboursOf(windows[at] as Window, windows, reading)) {
@@ -111,15 +114,35 @@ export function packPassages(
       }
     }
   }
+  for (const rung of rungs) {
+    if (budget >= maxChars) break
+    const before = windows
+    budget = rung
+    fill()
+    if (rung > maxChars) windows = lastFitting(stepsBetween(before, windows), (some) => lengthOfAll(some) <= maxChars)
+  }
   if (maxChars > budget) {
     budget = maxChars
     extend()
   }
+  const [best] = ranked
+  if (windows.length === 0 && best !== undefined) return [{ ...best, content: cut(best.content, maxChars) }]
   return pagesOf(windows, reading)
 }
 
-function wholeOf(of: Read): Window {
-  return { of, from: 0, to: of.units.length - 1 }
+/** Returns the last state that fits, by bisection; the first one fits. What fits some room fits more, so more room never gives an earlier state. */
+function lastFitting(steps: readonly Window[][], fits: (windows: Window[]) => boolean): Window[] {
+  let [low, high] = [0, steps.length]
+  while (high - low > 1) {
+    const middle = (low + high) >> 1
+    if (fits(steps[middle] ?? [])) low = middle
+    else high = middle
+  }
+  return steps[low] ?? []
+}
+
+function isSameChunk(one: ChunkHit, other: ChunkHit): boolean {
+  return one.key === other.key && one.ordinal === other.ordinal && one.chunkCount === other.chunkCount
 }
 
 /** Whether a window is of a chunk of a page. */
@@ -146,45 +169,6 @@ function neighboursOf({ of: { passage } }: Window, taken: readonly Window[], rea
     const unit = at < ordinal ? of.units.length - 1 : 0
     return of.units.length === 0 ? [] : [{ of, from: unit, to: unit }]
   })
-}
-
-function readPassage(passage: ChunkHit, { language, analyser }: Reading): Read {
-  const units = passageUnits(passage.content, language)
-  const held = units.map(({ start, end }) => {
-    const terms = new Set<string>()
-    analyser.eachToken(passage.content.slice(start, end), ({ term, also }) => {
-      for (const one of [term, ...also]) if (Object.hasOwn(passage.rarity, one)) terms.add(one)
-    })
-    return [...terms]
-  })
-  const leading = units.map((unit) => leadsOf(unit).reduce((sum, { start, end }) => sum + end - start + 1, 0))
-  return { passage, units, held, leading }
-}
-
-/** The window of at most so many characters that holds most of the question; of two the shorter, of two alike the first. */
-function bestWindow(of: Read, maxLength: number): Window | undefined {
-  const { units, held, leading, passage } = of
-  let best: Window | undefined
-  let [most, shortest] = [-1, 0]
-  for (const [from, { start }] of units.entries()) {
-    /** What one more occurrence of a term is worth. */
-    const worth = new Map<string, number>()
-    let score = 0
-    for (let to = from; to < units.length; to++) {
-      const length = (leading[from] ?? 0) + (units[to]?.end ?? 0) - start
-      if (length > maxLength) break
-      for (const term of held[to] ?? []) {
-        const value = worth.get(term) ?? passage.rarity[term] ?? 0
-        score += value
-        worth.set(term, value * repeated)
-      }
-      if (score > most || (score === most && length < shortest)) {
-        best = { of, from, to }
-        ;[most, shortest] = [score, length]
-      }
-    }
-  }
-  return best
 }
 
 /** The windows of each page as one passage. */
@@ -226,22 +210,6 @@ function follows({ of, from }: Window, before: Window | undefined): boolean {
 function repeatedHead({ of: { passage, units } }: Window, before: string): string {
   const head = passage.content.slice(0, units[1]?.start)
   return units[1]?.lead === units[0] && head.startsWith('|') && before.includes(head) ? head : ''
-}
-
-/** A window's Markdown, after what it is not understood without. */
-function textOf({ of, from, to }: Window): string {
-  const { passage, units } = of
-  const leads = leadsOf(units[from]).map(({ start, end }) => `${passage.content.slice(start, end)}\n`)
-  return `${leads.join('')}${passage.content.slice(units[from]?.start, units[to]?.end)}`
-}
-
-function lengthOf({ of: { units, leading }, from, to }: Window): number {
-  return (leading[from] ?? 0) + (units[to]?.end ?? 0) - (units[from]?.start ?? 0)
-}
-
-/** Outermost first. */
-function leadsOf(unit: PassageUnit | undefined): PassageUnit[] {
-  return unit?.lead === undefined ? [] : [...leadsOf(unit.lead), unit.lead]
 }
 
 function cut(text: string, maxLength: number): string {
