@@ -1,4 +1,4 @@
-/** Of scripts in which few words have one letter. */
+/** Letter runs of scripts in which few words have one letter. */
 const letters = /(?:[\p{sc=Latin}\p{sc=Cyrillic}\p{sc=Greek}]\p{M}*)+/gu
 const fewest = 20
 

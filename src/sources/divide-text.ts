@@ -2,7 +2,7 @@ import { lineStarts } from '../rules/text/lines.ts'
 import { characterStart } from '../rules/text/whole-characters.ts'
 import type { Anchor, Extracted } from './extracted.ts'
 
-/** Where a passage begins in its original; empty if unknown. */
+/** Place in the original at which a passage begins; empty if unknown. */
 export type TextPlace = Omit<Anchor, 'line'>
 
 /** A run of a text from one place of its original. */

@@ -1,4 +1,4 @@
-/** Where in its original a part of a document begins. */
+/** Place in the original at which a part of a document begins. */
 export type Anchor = {
   /** 1-based line of the Markdown. */
   line: number
@@ -12,17 +12,20 @@ export type Anchor = {
 }
 
 export type Extracted = {
-  /** As the document calls itself. */
+  /** Title that the document itself declares. */
   title: string | undefined
   /** GitHub Flavored Markdown with ATX headings; no HTML, no front matter, links of http, https and mailto only. */
   markdown: string
   /** 1-based line of the Markdown from which on it is searched, but becomes no page: the rows of large tables. */
   searchOnlyFrom?: number
-  /** In the order of their lines. */
+  /** Sorted by line. */
   anchors: Anchor[]
-  /** What was lost, for people. */
+  /** Sentences for people that report what was lost. */
   warnings: string[]
-  /** Why the text may not be what the document shows, for people, e.g. a guessed encoding. A curator then decides on its pages. */
+  /**
+   * Reasons, for people, to suspect that the text differs from what the document shows, such as a guessed encoding. A curator then
+   * decides on its pages.
+   */
   doubts?: string[]
   /** Tags and audience that the document gives itself. */
   tags?: string[]
@@ -31,25 +34,25 @@ export type Extracted = {
   recognised?: Recognised
 }
 
-/** How much text was recognised, and how surely. */
+/** Amount and confidence of recognised text. */
 export type Recognised = {
   /** At least 1. */
   words: number
   /** Mean of the recogniser's confidence in each word, 0 to 1. */
   confidence: number
-  /** What was asked for; English where it is absent. */
+  /** Languages that were requested; absent for English. */
   languages?: string[]
 }
 
 export type ExtractInput = {
   file: string
-  /** As it was uploaded. */
+  /** Name under which the file was uploaded. */
   filename: string
   /** Extension without dot, in lower case. */
   fileType: string
-  /** What turns speech into text; without it, sound has none. */
+  /** Endpoint that turns speech into text. Without it, recordings have no text. */
   transcriber: Transcriber | undefined
-  /** Of print in pictures, as Tesseract calls them; English where there are none. */
+  /** Languages of print in pictures, by Tesseract's names; English by default. */
   ocrLanguages?: readonly string[] | undefined
 }
 
@@ -68,7 +71,7 @@ export type ExtractionProblem =
   | 'not-configured'
   | 'crashed'
 
-/** Why a document has no text; the message is for people. Only what crashed, or got no processor, is worth another attempt. */
+/** Reports why a document has no text; the message is for people. Only `crashed` and `starved` are worth another attempt. */
 export class ExtractionError extends Error {
   readonly problem: ExtractionProblem
 

@@ -20,7 +20,7 @@ export type SourceOutcome = {
   neuronCount: number
   /** Pending candidates; only for curators. */
   candidates: { candidateId: string; title: string; removes: boolean; warnings: string[] }[]
-  /** Also for the uploader. */
+  /** Number of pending candidates; also for the uploader. */
   candidateCount: number
   /** Editions of the same document, newest first; only for curators. */
   editions: (Pick<StoredSource, 'id' | 'seq' | 'createdAt' | 'archivedAt'> & { uploader: string })[]

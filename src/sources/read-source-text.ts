@@ -12,9 +12,9 @@ export type SourceText = {
   passages: TextPassage[]
   part: number
   parts: number
-  /** Of the whole text. */
+  /** Length of the whole text. */
   characters: number
-  /** Where its pages, slides, sheets or times begin. */
+  /** Places at which pages, slides, sheets or times begin. */
   anchors: readonly Anchor[]
 }
 

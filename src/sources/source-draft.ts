@@ -66,7 +66,7 @@ export function readPath(path: unknown): string {
   return `/${folder}`
 }
 
-/** Where a file comes from, and its tags. @throws {ValidationError} */
+/** Reads the origin of a file and its tags from the upload. @throws {ValidationError} */
 export function readSourceMetadata(
   metadata: unknown,
 ): Pick<SourceDraft, 'metadata' | 'connector' | 'sourceUrl' | 'tags'> {

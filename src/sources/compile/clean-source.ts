@@ -12,7 +12,7 @@ export type EntitledSource = { title: string; blocks: SourceBlock[] }
 
 /** Blocks that may stand before the heading that shows a document's title. */
 const maxBeforeTitle = 20
-/** Of what could not be told apart from its other half otherwise. */
+/** Maximum characters of the file name that is appended to a title another Neuron has. */
 const maxName = 120
 
 /**

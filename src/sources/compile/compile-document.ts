@@ -7,6 +7,7 @@ import { entitledSource } from './clean-source.ts'
 import type { CompiledPage, PlaceInSource, Span } from './compiled.ts'
 import { continueParts, doubtOfDocument, type OldPage, summaryKey } from './editions/continue-parts.ts'
 import { gistOf } from './gist.ts'
+import { escapeInline } from './inline-text.ts'
 import { linkMentions, withoutForgedLinks } from './links/link-text.ts'
 import { type LinkName, NameTrie } from './links/name-trie.ts'
 import type { Draft } from './model/model-draft.ts'
@@ -18,18 +19,29 @@ import {
   type WrittenPart,
   writtenParts,
 } from './model/model-pages.ts'
-import { pageWordsFor } from './page-words.ts'
+import { type CountedWords, pageWordsFor } from './page-words.ts'
 import { type TitledPart, titleParts } from './parts/part-titles.ts'
 import { type PlannedPart, planParts } from './parts/plan-parts.ts'
 import { pageText, proseOf, type SourceBlock, sizeOf } from './source-blocks.ts'
-import { summaryText } from './summary-text.ts'
 import { termsOf } from './terms.ts'
 import { languageOf, sourceStopWords, sourceWords } from './words.ts'
+
+type Summary = {
+  filename: string
+  /** Sentences as plain text. */
+  gist: readonly string[]
+  /** Markdown of what stands before the first section. */
+  opening: string
+  parts: readonly TitledPart[]
+  /** Number of parts without the limit. */
+  found: number
+  figures: { words: number; pages: number; slides: number; sheets: number }
+}
 
 export type CompileInput = {
   extracted: Extracted
   filename: string
-  /** From the upload. */
+  /** Tags given with the upload. */
   tags: readonly string[]
   /** BCP 47, of the knowledge base. */
   language: string
@@ -41,7 +53,7 @@ export type CompileInput = {
   doubts?: readonly string[]
 }
 
-/** What a language model made of the document, and what the summary is to say of it. */
+/** Draft that a language model wrote of the document, and a notice for the summary. */
 export type Writing = { draft?: Draft; notice?: string }
 
 type Judged = Pick<CompiledPage, 'edges' | 'doubts' | 'isUncertain'>
@@ -182,7 +194,7 @@ function textOf(part: WrittenPart): string {
   return part.written === undefined ? pageText(shownBlocks(part)) : statementsText(part.written.statements)
 }
 
-/** With the heading, where the title does not show all of it. */
+/** Returns the blocks of a part, with its heading if the title does not show all of it. */
 function shownBlocks({ heading, blocks }: PlannedPart): SourceBlock[] {
   const line = heading?.lines[0] ?? ''
   return heading && (line.length > maxShown || line.includes('](')) ? [heading, ...blocks] : blocks
@@ -242,4 +254,33 @@ function extentOf(anchors: readonly Anchor[]): { pages: number; slides: number; 
     if (sheet !== undefined) sheets.add(sheet)
   }
   return { pages, slides, sheets: sheets.size }
+}
+
+/** The Markdown of a document's summary: its best sentences, its opening, its parts, its figures. */
+function summaryText({ filename, gist, opening, parts, found, figures }: Summary, words: CountedWords): string {
+  return [
+    gist.map((sentence) => `- ${escapeInline(sentence)}`).join('\n'),
+    opening,
+    `## ${words.contents}`,
+    outlineOf(parts),
+    found > parts.length ? words.joined(found, parts.length) : '',
+    words.figures(escapeInline(filename), { ...figures, parts: parts.length }),
+  ]
+    .filter((text) => text !== '')
+    .join('\n\n')
+}
+
+/** The parts as a nested list of wiki links, below the sections that they stand in. */
+function outlineOf(parts: readonly TitledPart[]): string {
+  const lines: string[] = []
+  let open: string[] = []
+  for (const { path, name, title } of parts) {
+    const parted = path.findIndex((section, depth) => open[depth] !== section)
+    for (const [depth, section] of path.entries()) {
+      if (parted >= 0 && depth >= parted) lines.push(`${'  '.repeat(depth)}- ${escapeInline(section)}`)
+    }
+    lines.push(`${'  '.repeat(path.length)}- [[${title}]]`)
+    open = name === undefined ? path : [...path, name]
+  }
+  return lines.join('\n')
 }

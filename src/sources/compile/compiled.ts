@@ -10,12 +10,12 @@ export type CompiledPage = {
   /** Markdown, without front matter and without the title as a heading. */
   content: string
   tags: string[]
-  /** Who shall see it, by the document; it only narrows who does. */
+  /** Audience that the document declares; it can only narrow who sees the page. */
   audience?: string[]
   /** Edges to titles in the same document or knowledge base. */
   edges?: Edge[]
   place: PlaceInSource
-  /** Why a curator must decide on it, for them. */
+  /** Reasons, for people, why a curator must decide on the page. */
   doubts?: string[]
   /** Whether one of the doubts is that it may not be the next version of the page with its key. */
   isUncertain?: true
@@ -23,7 +23,7 @@ export type CompiledPage = {
   model?: string
 }
 
-/** Where the text of a page is in the original: its pages or slides, or the sheet or the second where it begins. */
+/** Place of a page's text in the original: its pages or slides, or the sheet or second at which it begins. */
 export type PlaceInSource = { pages?: Span; slides?: Span; sheet?: string; time?: number }
 
 export type Span = readonly [first: number, last: number]

@@ -8,7 +8,7 @@ type Sentence = { text: string; words: string[]; index: number }
 const shortest = 40
 const longest = 400
 const fewestWords = 6
-/** Of a document, from its beginning. */
+/** Maximum number of sentences, from the beginning of the document, that are scored. */
 const maxSentences = 10_000
 /** Characters of a paragraph that are looked at. */
 const maxParagraph = 20_000

@@ -9,12 +9,12 @@ import { headingText, withoutBareNumber } from './titles/heading-text.ts'
 
 /** Words of a document that no page of it has, by the reason. Numbers of headings, and rows that are only searched, do not count. */
 export type LeftOut = {
-  /** Of the document. */
+  /** Number of words in the document. */
   all: number
   comments: string[]
-  /** Of heads and feet that its pages repeat. */
+  /** Words of headers and footers that pages repeat. */
   running: string[]
-  /** For no known reason. */
+  /** Words that are missing for no known reason. */
   lost: string[]
 }
 

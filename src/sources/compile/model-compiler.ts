@@ -11,9 +11,40 @@ import { type ShownText, supportedClaims, supportedEdges, supportedTags, support
 import type { ModelClient } from './model/model-client.ts'
 import type { Draft, DraftPage, ModelGap } from './model/model-draft.ts'
 import { beginningsOf, numbered, piecesOf, type ShownLine } from './model/model-lines.ts'
-import { modelNotice, modelWarning } from './model/model-notice.ts'
 import { outlineRequest, pageRequest } from './model/model-prompt.ts'
 import { languageOf, sourceStopWords, sourceWords } from './words.ts'
+
+type Notices = { whole: string; partly: string; reasons: Readonly<Record<ModelGap, string>> }
+
+const english: Notices = {
+  whole: 'Compiled without the language model',
+  partly: 'Compiled in part without the language model',
+  reasons: {
+    unreachable: 'it could not be reached.',
+    slow: 'it did not answer in time.',
+    paused: 'it failed a moment ago and is not asked for now.',
+    error: 'it answered with an error.',
+    refused: 'it refused to answer.',
+    invalid: 'its answer did not have the form that was asked for.',
+    unsupported: 'the document does not say what it wrote.',
+    'too-long': 'the document is too long for it.',
+  },
+}
+
+const german: Notices = {
+  whole: 'Ohne das Sprachmodell erstellt',
+  partly: 'Zum Teil ohne das Sprachmodell erstellt',
+  reasons: {
+    unreachable: 'Es war nicht erreichbar.',
+    slow: 'Es hat nicht rechtzeitig geantwortet.',
+    paused: 'Es ist gerade ausgefallen und wird vorerst nicht gefragt.',
+    error: 'Es hat mit einem Fehler geantwortet.',
+    refused: 'Es hat die Antwort verweigert.',
+    invalid: 'Seine Antwort hatte nicht die verlangte Form.',
+    unsupported: 'Das Dokument sagt nicht, was es geschrieben hat.',
+    'too-long': 'Das Dokument ist zu lang für das Modell.',
+  },
+}
 
 /** Keeps what models made of documents. */
 export interface Drafts {
@@ -30,9 +61,9 @@ export type ModelCompilerOptions = {
 }
 
 export type ModelCompileInput = CompileInput & {
-  /** Of Neurons that the model may be told of. */
+  /** Titles of Neurons that may be sent to the model. */
   titles: readonly string[]
-  /** Whose drafts these are: what a model wrote for one, with its titles before it, is not for another. */
+  /** Owner of the drafts. A draft depends on the titles sent before it, so drafts are not shared between owners. */
   scope: string
 }
 
@@ -193,7 +224,7 @@ class Drafting {
     }
   }
 
-  /** Its own, or where the document does not have its words, that of the first of its parts. */
+  /** Returns the title, or that of the first of its parts if the document does not have the title's words. */
   #titleOf(title: string, parts: readonly number[]): string {
     const { parts: all } = this.#plan
     const [first = 0] = parts
@@ -222,4 +253,21 @@ function titlesToShow(titles: readonly string[], text: string, language: string)
     size += title.length
     return size <= maxTitlesSize
   })
+}
+
+/**
+ * Returns the sentence of a summary on the model, on one line, in the language (BCP 47) of the knowledge base, or in English if
+ * there is no translation.
+ */
+function modelNotice(gap: ModelGap, extent: 'whole' | 'partly', language: string): string {
+  return sentence(/^de(?:-|$)/i.test(language) ? german : english, gap, extent)
+}
+
+/** The same as a warning on the Source: in English, as all that the API says of itself. */
+function modelWarning(gap: ModelGap, extent: 'whole' | 'partly'): string {
+  return sentence(english, gap, extent)
+}
+
+function sentence(words: Notices, gap: ModelGap, extent: 'whole' | 'partly'): string {
+  return `${words[extent]}: ${words.reasons[gap]}`
 }

@@ -1,6 +1,6 @@
 import type { PlaceInSource, Span } from './compiled.ts'
 
-/** What the compiler itself writes into a page. */
+/** Words that the compiler itself adds to a page. */
 export type CountedWords = {
   contents: string
   /** `link` is a wiki link. */

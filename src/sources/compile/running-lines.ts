@@ -48,7 +48,7 @@ function edgesOf(lines: readonly string[], anchors: readonly Anchor[]): EdgeLine
   })
 }
 
-/** Of lines with the same words, those that pages near each other repeat. */
+/** Returns the lines, all with the same words, that pages near each other repeat. */
 function nearby(found: readonly EdgeLine[]): EdgeLine[] {
   const repeated: EdgeLine[] = []
   let chain: EdgeLine[] = []
@@ -77,7 +77,7 @@ function numbered(found: readonly EdgeLine[]): EdgeLine[] {
   return grown.length >= fewest ? grown : []
 }
 
-/** Those of the lines that hold a number which is as far from that of their page as in most. */
+/** Returns the lines that contain a number whose distance from the page number is the most common one. */
 function growing(found: readonly EdgeLine[]): EdgeLine[] {
   const offsets = found.map(({ text, page }) => new Set(numbersIn(text).map((number) => number - page)))
   const counts = new Map<number, number>()

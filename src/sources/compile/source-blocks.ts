@@ -7,7 +7,7 @@ export type SourceBlock = {
   /** 1-based line of the document that it begins on. */
   line: number
   lines: string[]
-  /** Of a heading, 1 to 6; 0 for what is none. */
+  /** Level of a heading, 1 to 6; 0 if the block is not a heading. */
   depth: number
   /** Whether its first two lines repeat the header of a table that was cut. */
   repeatsHeader?: true
@@ -21,7 +21,7 @@ const blank = /^[ \t]*$/
 const fence = /^(\s*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*)(?:(`{3,})[^`]*|(~{3,}).*)$/s
 const rule = /^ {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$/
 const item = /^ {0,3}(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)/
-/** Of a list that may begin in the midst of a paragraph. */
+/** List item that may interrupt a paragraph. */
 const interruptingItem = /^ {0,3}(?:[-+*]|1[.)])[ \t]+\S/
 const indented = /^(?: {2}|\t)/
 /** Characters of a line above which it is text, whatever it begins with. */
@@ -100,7 +100,7 @@ class BlockScan {
     this.#isAfterBlank = false
   }
 
-  /** Of the last line of the paragraph, at the delimiter row after it. */
+  /** Turns the last line of the paragraph into a table header, at the delimiter row after it. */
   #beginTable(paragraph: SourceBlock, number: number): void {
     if (paragraph.lines.length === 1) paragraph.kind = 'table'
     else this.#begin('table', paragraph.lines.pop() ?? '', number - 1)

@@ -4,7 +4,7 @@ import type { Extracted } from '../extracted.ts'
 
 /** UTF-16 units of a text that are looked at. */
 const maxText = 200_000
-/** Of these, those that are compressed. */
+/** UTF-16 units that are compressed to measure how repetitive the text is. */
 const maxCompressed = 100_000
 /** Mean confidence of recognition below which a text has many wrong words. */
 const leastConfidence = 0.7
@@ -18,7 +18,7 @@ const maxNotice = 5000
 const fewWords = 5
 /** UTF-16 units above which repetition tells something. */
 const leastForRepetition = 2000
-/** How many times smaller a text gets that says the same again and again; prose gets three times, logs up to thirty. */
+/** Compression ratio of a text that repeats itself. Prose compresses threefold, logs up to thirtyfold. */
 const mostCompressed = 100
 /** Part of a text that its commonest sentence may take. */
 const mostOfSentence = 0.6
@@ -48,9 +48,9 @@ const brokenWord = /(?<=\p{L})[\u00a1-\u00b6\u00b8\u00b9\u00bb-\u00bf¤×÷†�
 const encodedRun = /[A-Za-z0-9+/=]{60,}/g
 
 /**
- * Why a curator should look at a document's text before it becomes Neurons, for them; none where nothing speaks against it. Looks at
- * its first 200,000 characters. What a text repeats is measured by how small it gets (Ntoulas et al., "Detecting spam web pages
- * through content analysis", 2006).
+ * Returns reasons, for people, why a curator should check a document's text before it becomes Neurons; empty if there are none.
+ * Reads its first 200,000 characters. Repetition is measured by compression (Ntoulas et al., "Detecting spam web pages through
+ * content analysis", 2006).
  */
 export function qualityDoubts({
   markdown,
@@ -113,7 +113,7 @@ function isRepetitive(text: string): boolean {
   if (text.length < leastForRepetition) return false
   const sizes = new Map<string, number>()
   for (const sentence of text.split(/(?<=[.!?。])\s+|\n+/)) {
-    // What stands there once is no repetition.
+    // A sentence that occurs once is not a repetition.
     sizes.set(sentence, (sizes.get(sentence) ?? -sentence.length) + sentence.length)
   }
   if (most(sizes) > mostOfSentence * text.length) return true

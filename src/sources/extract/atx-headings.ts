@@ -1,5 +1,5 @@
 const underline = /^ {0,3}(?:(=+)|-+)[ \t]*$/
-/** Of a line that is no paragraph's: blank, indented, or the start of another block. */
+/** Line that is not part of a paragraph: blank, indented, or the start of another block. */
 const otherBlock = /^(?:\s*$| {4}|\t|\s*(?:[#>|<]|[-*+]\s|\d+[.)]\s|`{3}|~{3}|[-*_=]{3,}\s*$))/
 const closedAtx = /^(\s{0,3}#{1,6}\s.*?\S)\s+#+\s*$/
 

@@ -1,4 +1,4 @@
-/** What a process that extracts may take. Times are milliseconds. */
+/** Limits of a process that extracts. Times are in milliseconds. */
 export type ExtractLimits = {
   wallTime: number
   cpuTime: number
@@ -18,5 +18,5 @@ export const defaultLimits: ExtractLimits = {
 /** Bytes of the Markdown that a document may become. */
 export const maxMarkdownBytes = 20 * 2 ** 20
 
-/** What an archive may hold; `ratio` is of its inflated bytes to its own size. */
+/** Limits of an archive; `ratio` is that of its inflated bytes to its own size. */
 export const zipLimits = { entries: 10_000, inflatedBytes: 200 * 2 ** 20, ratio: 100 }

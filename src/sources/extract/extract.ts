@@ -13,7 +13,7 @@ import { type Family, families, successors } from './registry.ts'
 export type ExtractOptions = {
   signal?: AbortSignal | undefined
   limits?: Partial<ExtractLimits> | undefined
-  /** Where it makes a folder for temporary files; by default, where the system has its own. */
+  /** Folder in which a folder for temporary files is made; the system's own by default. */
   scratchIn?: string | undefined
   /** Pages, or what else the document consists of; of some formats nothing is told. */
   onProgress?: OnProgress | undefined

@@ -1,16 +1,17 @@
 import { LiteParse } from '@llamaindex/liteparse'
 import { hasBrokenWords } from '../broken-words.ts'
-import type { Extractor, OnProgress } from '../extracted.ts'
-import { ExtractionError } from '../extracted.ts'
+import { ExtractionError, type Extractor, type OnProgress } from '../extracted.ts'
 import { recogniseScans } from './image/pdf-scans.ts'
 import { orderDoubts, withLogicalOrder } from './pdf/pdf-bidi.ts'
-import { timeBudget } from './pdf/pdf-budget.ts'
 import { withCompoundHyphens } from './pdf/pdf-hyphens.ts'
 import { plainPages } from './pdf/pdf-outline.ts'
 import { pageMarkdown, plainParagraphs } from './pdf/pdf-page.ts'
 import { pageList } from './pdf/pdf-page-list.ts'
 import { assemble, hasText, maxPages, readPdf, secondReading } from './pdf/pdf-plain.ts'
 import { countLetters, type ReadPage, readPdfPage } from './pdf/pdf-read-page.ts'
+
+/** Processor time after which no further page is read, so that the pages read so far are not lost to the limits of the process. */
+const cpuBudget = 45_000_000 // microseconds
 
 /** Part of the letters of a page that the second reader must find to be heard. */
 const leastLetters = 0.9
@@ -85,12 +86,14 @@ function garbledDoubts(pages: readonly ReadPage[]): string[] {
     : [`The PDF does not say which letters it shows, and they may be wrong: ${pageList(garbled)}.`]
 }
 
-/** Of a page whose letters have no meaning, neither has their size. */
+/**
+ * Returns the text of a page that was not recognised. If its letters have no meaning, neither has their size: headings become text.
+ */
 function unrecognised({ markdown, scan }: ReadPage): string {
   return scan === 'garbled' ? markdown.replace(/^#{1,6}\s+/gm, '') : markdown
 }
 
-/** As many pages as there is time for; undefined where the document is too damaged. */
+/** Reads as many pages as there is time for. Undefined if the document is too damaged. */
 async function parsePages(
   bytes: Buffer,
   { isSpent, onProgress }: { isSpent: () => boolean; onProgress: OnProgress },
@@ -137,4 +140,13 @@ function parser(): LiteParse {
     numWorkers: 1,
     quiet: true,
   })
+}
+
+/** Returns a function that tells whether most of the time that reading a document may take has gone by since this call. */
+function timeBudget(): () => boolean {
+  const computing = process.cpuUsage()
+  return () => {
+    const { user, system } = process.cpuUsage(computing)
+    return user + system > cpuBudget
+  }
 }

@@ -1,7 +1,7 @@
 import type { Extractor } from '../extracted.ts'
 import type { ExtractLimits } from './extract-limits.ts'
 
-/** How a family of formats is read, and what its process needs beyond reading its input and the program's own files. */
+/** Reader of a family of formats, and what its process needs beyond its input and the program's own files. */
 export type Family = {
   load: () => Promise<Extractor>
   /** Native code. */
@@ -10,7 +10,7 @@ export type Family = {
   scratch?: true
   /** An endpoint that transcribes. */
   network?: true
-  /** What it may take beyond what documents may. */
+  /** Limits that replace those of documents. */
   limits?: Partial<ExtractLimits>
   /** The key of the family that reads what ends the process of this one by a signal. */
   second?: string
@@ -34,7 +34,7 @@ const xlsx: Family = { load: async () => (await import('./office/xlsx/xlsx.ts'))
 const csv: Family = { load: async () => (await import('./text/csv.ts')).extractCsv }
 const html: Family = { load: async () => (await import('./html/html-reader.ts')).extractHtml }
 
-/** By file type: an extension in lower case, without dot. */
+/** Keyed by file type: an extension in lower case, without dot. */
 export const families: ReadonlyMap<string, Family> = new Map<string, Family>([
   ['pdf', pdf],
   ['pdf-plain', { load: async () => (await import('./pdf/pdf-plain.ts')).extractPlainPdf }],

@@ -34,25 +34,28 @@ export type IngestOutcome = {
   created: number
   updated: number
   unchanged: number
-  /** That wait for a curator: by the policy, since one has edited the Neuron, or to remove what the Source no longer holds. */
+  /**
+   * Pages that wait for a curator: by the policy, because a curator edited the Neuron, or to remove what the Source no longer
+   * holds.
+   */
   pending: number
-  /** Of the Neurons that are on main. */
+  /** seqIds of the Neurons that are on `main`. */
   seqIds: string[]
   commit: string | undefined
 }
 
-/** What is under way. */
+/** State of the write in progress. */
 type Batch = IngestWrite & {
-  /** Of the next Neuron. */
+  /** Returns the number of the next Neuron. */
   nextNumber: () => number
   candidates: Map<string, Candidate>
   files: Map<string, string | null>
-  /** Of new pages. */
+  /** Path keys of new pages. */
   pathKeys: Set<string>
   trailers: [string, string][]
   approved: DecidedPage[]
   outcome: IngestOutcome
-  /** Why the policy approves nothing of it. */
+  /** Reason why the policy approves no page of the Source. */
   objection: Objection | undefined
 }
 
@@ -162,7 +165,7 @@ async function takePage(batch: Batch, page: CompiledPage): Promise<void> {
     if (target !== undefined) outcome.seqIds.push(target.seqId)
     return
   }
-  // What went since the Source had lost it is wanted again with it; what a curator deleted is not.
+  // A page that was removed because the Source had lost it returns with it. A page that a curator deleted does not.
   const isDeleted = latest !== undefined && target === undefined && !latest.removes
   if (isDeleted && same !== undefined) await withdraw(batch, same, 'Its Neuron was deleted.')
   if (isDeleted || (same === undefined && (await isRefused(batch, past, fingerprint)))) {
@@ -187,7 +190,7 @@ async function isRefused(batch: Batch, past: readonly OriginRow[], fingerprint: 
   return false
 }
 
-/** By a curator; what ingest took back is none's verdict. */
+/** True if a curator dismissed the page. A withdrawal by ingest is not a decision. */
 async function isDismissed({ staging }: Batch, { status, blob }: OriginRow): Promise<boolean> {
   return status === 'dismissed' && lastVerdict(parseCandidate(await staging.readText(blob)))?.by.id !== ingestActor.id
 }

@@ -16,11 +16,11 @@ import { progressReporter } from './progress-reporter.ts'
 export type StepContext = {
   /** Aborts when nobody wants the result any more. */
   signal: AbortSignal
-  /** How much of the step's work is done, and how much there is. */
+  /** Reports how much of the step's work is done, and how much there is. */
   onProgress: OnProgress
 }
 
-/** What ingest is made of. Each step may be done again, whatever became of it before, and comes to the same. */
+/** Steps of an ingest. Each is idempotent: it may be repeated after any interruption, with the same result. */
 export type IngestSteps = {
   extract: (source: Source, context: StepContext) => Promise<Extracted>
   compile: (source: Source, extracted: Extracted, context: StepContext) => Promise<Compilation>
@@ -70,9 +70,9 @@ class Run {
   #telling = Promise.resolve()
   readonly #progress = progressReporter((progress) => this.#tellSoon('ingest.progress', progress))
   #stage: IngestStage = 'extracting'
-  /** Of the Source while it waits. */
+  /** Status of the Source while it waits. */
   #waits: 'pending' | 'ready' = 'ready'
-  /** What the steps so far have warned of. */
+  /** Warnings of the steps so far. */
   #warnings: string[] = []
 
   constructor(ctx: Context, steps: IngestSteps, options: IngestOptions, job: Job, signal: AbortSignal) {
@@ -112,7 +112,7 @@ class Run {
       if (!(await this.#move('pending', { status: 'ready', extractedAt }))) return
     }
     if (source.status !== 'processing') {
-      // What was put back is not begun anew.
+      // An ingest that was put back and goes on is not announced again.
       const isBegun = source.attempt > 0
       const change = { status: 'processing', attempt: Math.max(1, source.attempt) } as const
       if (!(await this.#move('ready', change, isBegun ? undefined : 'ingest.started'))) return
@@ -219,7 +219,7 @@ export async function insertIngestEvent(
   await events.insert(db, tenantId, [event], now())
 }
 
-/** What people may read of an error; undefined where it is for the log only. */
+/** Returns the message of an error that people may read; undefined if it is for the log only. */
 function messageOf(error: unknown): string | undefined {
   return error instanceof ExtractionError || error instanceof GanglionError ? error.message : undefined
 }

@@ -1,17 +1,21 @@
 import type { Context } from '../../kb/context.ts'
 import { followEvents } from '../../kb/events/follow-events.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
-import { neuronsBelow } from '../../kb/projection/candidate-index.ts'
+import { candidatesOfOrigin, neuronsBelow, type OriginRow, originsBelow } from '../../kb/projection/candidate-index.ts'
 import { titlesAndAliases } from '../../kb/projection/link-queries.ts'
-import { neuronsInOrder } from '../../kb/projection/neuron-queries.ts'
+import { findNeuron, neuronsInOrder } from '../../kb/projection/neuron-queries.ts'
 import { seenWith } from '../../kb/writing/rename/name-change.ts'
 import { withoutComments } from '../../markdown/comments.ts'
+import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { takenNames } from '../../queue/taken-names.ts'
 import { type Access, isInternal, isSeenByMore, narrowed } from '../../rules/access/audience.ts'
-import { ingestConnector } from '../../rules/candidates/candidate.ts'
+import { type Candidate, ingestActor, ingestConnector, lastVerdict } from '../../rules/candidates/candidate.ts'
+import { parseMetadata } from '../../rules/candidates/metadata.ts'
+import { withoutOrigin } from '../../rules/neurons/origin-line.ts'
 import { type Source, tagsOf } from '../../state/sources/source.ts'
 import { compileDocument } from '../compile/compile-document.ts'
 import type { CompiledPage } from '../compile/compiled.ts'
+import { type OldPage, summaryKey } from '../compile/editions/continue-parts.ts'
 import { leftOut, reportLeftOut } from '../compile/left-out.ts'
 import { type CompilerModelOptions, ModelClient } from '../compile/model/model-client.ts'
 import { ModelCompiler } from '../compile/model-compiler.ts'
@@ -23,17 +27,18 @@ import { commitSource } from './commit-source.ts'
 import { formatProblem } from './format-problem.ts'
 import type { IngestSteps } from './ingest-source.ts'
 import { modelDrafts } from './model-drafts.ts'
-import { previousPages } from './previous-pages.ts'
-import { originPrefix } from './source-candidate.ts'
+import { originalOf, originPrefix } from './source-candidate.ts'
 import { sourceTexts } from './source-texts.ts'
+
+const wikiLink = /\[\[([^[\]]+)\]\]/g
 
 /** Names that others had first, of which a Source tells. */
 const maxTaken = 20
 
 export type IngestModels = {
-  /** Without it, sound has no text. */
+  /** Endpoint that turns speech into text; recordings have no text without it. */
   transcriber?: Transcriber | undefined
-  /** Without it, or where it fails, pages are made of the document's own sentences. */
+  /** Language model that writes pages. Without it, or if it fails, pages are made of the document's own sentences. */
   languageModel?: CompilerModelOptions | undefined
   /** Is told why the language model failed. */
   modelFailed?: (error: Error) => void
@@ -69,7 +74,7 @@ export function ingestSteps(
       const doubts = [...quality, ...loss.doubts]
       const told = [...quality, ...loss.warnings]
       const input = { extracted, filename, tags, language, names, previous, doubts }
-      // What only curators may see is told to nobody else.
+      // Text that only curators may see is not sent to a model.
       if (compiler === undefined || isInternal(tags) || audience?.length === 0) {
         const pages = loss.doubts.length === 0 ? plain : await compileDocument(input)
         return { pages: withAudience(pages), warnings: told }
@@ -154,7 +159,7 @@ async function extractSource(
   const { blobs, sources, directory, now } = ctx
   const { ocrLanguages } = await (await ctx.kb(source.tenantId, source.kbId)).settings()
   const kept = await sourceTexts(ctx).find(source)
-  // What was recognised in other languages is read again.
+  // Text that was recognised in other languages is read again.
   const isOutdated = kept?.recognised !== undefined && `${kept.recognised.languages ?? ''}` !== `${ocrLanguages}`
   const known = isOutdated ? undefined : kept
   if (known !== undefined && source.extractedAt !== null) return known
@@ -189,4 +194,65 @@ async function hiddenBy(ctx: Context, source: Source, { tags = [], audience }: E
 /** Whether anybody sees words of a page, or its signs. */
 function hasText(content: string): boolean {
   return /[\p{L}\p{N}\p{S}]/u.test(withoutComments(content).replace(/^\[[^\]\n]+\]:.*$/gm, ''))
+}
+
+/**
+ * The pages that the editions of a document have become, as ingest proposed them last: what main has taken, else what was proposed
+ * since. In the order of the last summary's contents.
+ */
+async function previousPages(
+  kb: KnowledgeBase,
+  { editionOf, sha256 }: { editionOf: string; sha256: string },
+): Promise<OldPage[]> {
+  const { read: sql } = kb.projection
+  const prefix = originPrefix(editionOf)
+  const readText = (oid: string) => kb.repository.readText(oid)
+  const pages: OldPage[] = []
+  for (const origin of originsBelow(sql, ingestConnector, prefix)) {
+    const past = candidatesOfOrigin(sql, ingestConnector, origin).filter(({ removes }) => !removes)
+    const [latest] = past
+    if (latest === undefined) continue
+    const { record } = await originalOf(readText, latest)
+    const { approval } = latest
+    const isGone =
+      approval === undefined ? latest.status === 'dismissed' : findNeuron(sql, approval.seqId) === undefined
+    pages.push({
+      key: origin.slice(prefix.length),
+      title: record.title,
+      text: withoutOrigin(record.content),
+      isGone,
+      refused: await refusedText(readText, past),
+      part: partOf(record, sha256),
+    })
+  }
+  return inOrder(pages)
+}
+
+/** The part of a file of these bytes that a page was made of. */
+function partOf({ frontMatter, metadata }: Candidate, sha256: string): string | undefined {
+  const { part } = parseMetadata(metadata).data
+  const isSame = parseNeuronFile(frontMatter ?? '').fields.sources.some((source) => source.sha256 === sha256)
+  return isSame && typeof part === 'string' ? part : undefined
+}
+
+/** The text that a curator refused last to take for the page's next version, since it might be about something else. */
+async function refusedText(
+  readText: (oid: string) => Promise<string>,
+  past: readonly OriginRow[],
+): Promise<string | undefined> {
+  for (const row of past) {
+    if (row.status !== 'dismissed') continue
+    const { record } = await originalOf(readText, row)
+    const isUncertain = parseMetadata(record.metadata).data.isUncertain === true
+    if (isUncertain && lastVerdict(record)?.by.id !== ingestActor.id) return withoutOrigin(record.content)
+  }
+  return undefined
+}
+
+/** Sorts pages by the contents; pages that are not listed there come last. */
+function inOrder(pages: readonly OldPage[]): OldPage[] {
+  const contents = pages.find(({ key }) => key === summaryKey)?.text ?? ''
+  const places = new Map(Array.from(contents.matchAll(wikiLink), ([, title = ''], at) => [title, at]))
+  const placeOf = ({ title }: OldPage) => places.get(title) ?? Number.POSITIVE_INFINITY
+  return pages.toSorted((one, other) => (placeOf(one) < placeOf(other) ? -1 : Number(placeOf(one) > placeOf(other))))
 }

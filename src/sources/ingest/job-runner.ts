@@ -14,7 +14,7 @@ export type JobRunnerOptions = {
   heartbeatMs?: number
 }
 
-/** Why a job's signal is aborted. */
+/** Reason why a job's signal is aborted. */
 export type JobEnd = 'stopping' | 'cancelled' | 'lost'
 
 /** A timer of a day and more is none; a clock that jumps is noticed after so long. */

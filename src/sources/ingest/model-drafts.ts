@@ -5,7 +5,10 @@ import type { Drafts } from '../compile/model-compiler.ts'
 
 export const modelDrafts = onePer(({ texts }: Context) => new ModelDrafts(texts))
 
-/** What language models made of documents. They are flushed to the disk: asked again, a model may say something else. */
+/**
+ * Stores drafts that language models made of documents. They are flushed to the disk, because a model may answer differently the
+ * next time.
+ */
 export class ModelDrafts implements Drafts {
   readonly #kept: KeptJson
 

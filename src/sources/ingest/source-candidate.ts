@@ -33,15 +33,15 @@ export type IngestedSource = {
 export type IngestWrite = { kb: KnowledgeBase; staging: Staging; source: IngestedSource; at: Date }
 
 /**
- * What is known of a page: `target` is its Neuron where that is there, `latest` the candidate by which it last came to main. Where
- * it is not there, that may be the one by which it went, since its Source had lost it.
+ * History of a page: `target` is its Neuron, if that exists; `latest` is the candidate by which the page last came to main, or by
+ * which it was removed because its Source had lost it.
  */
 export type PagePast = {
   origin: string
   fingerprint: string
   target: NeuronRow | undefined
   latest: OriginRow | undefined
-  /** What ingest proposed last of what main has taken, and did not remove. */
+  /** Last proposal of ingest that main has taken, removals excepted. */
   proposed: OriginRow | undefined
 }
 
@@ -50,8 +50,8 @@ const lost = 'The Neuron was edited since its Source was ingested: approving rem
 const editedBefore = 'The Neuron was edited before it was removed: its edits come back only by hand.'
 
 /**
- * That a page becomes a Neuron, or the next version of its own, which comes back where the Source had lost it: by the policy, but
- * never where somebody has edited that.
+ * Returns the candidate by which a page becomes a Neuron, or the next version of its own Neuron, which returns if the Source had
+ * lost it. The policy decides, but never over a curator's edit.
  */
 export async function pageCandidate(
   write: IngestWrite,
@@ -150,7 +150,7 @@ function saysOther(text: string, { title, content }: CompiledPage): boolean {
   return fields.title !== title || withoutOrigin(before) !== withoutOrigin(content)
 }
 
-/** What ingest itself proposed, whatever a curator made of it before they approved it, and the blob that holds it. */
+/** Returns what ingest itself proposed, without the changes of the curator who approved it, and the blob that holds it. */
 export async function originalOf(
   readText: (oid: string) => Promise<string>,
   { blob }: OriginRow,
@@ -173,7 +173,9 @@ async function removedPage(
   return { seqId: target, path: versionOfBlob(kb.projection.write, target, base)?.path, text }
 }
 
-/** That a Neuron goes whose part the Source no longer has. A curator decides. `proposed`: see `PagePast`. */
+/**
+ * Returns the candidate that removes a Neuron whose part the Source no longer has. A curator decides. `proposed`: see `PagePast`.
+ */
 export async function removalCandidate(
   write: IngestWrite,
   origin: string,
@@ -211,17 +213,17 @@ function ofIngest({ kb, source, at }: IngestWrite, metadata: Record<string, unkn
   }
 }
 
-/** Of the origins of a Source's candidates. */
+/** Returns the common prefix of the origins of a Source's candidates. */
 export function originPrefix(editionOf: string): string {
   return `${editionOf}/`
 }
 
-/** Of a page, as its candidates name it. */
+/** Returns the origin by which candidates name a page. */
 export function originOf({ editionOf }: IngestedSource, key: string): string {
   return originPrefix(editionOf) + key
 }
 
-/** What a page says, whatever became of it in the knowledge base. */
+/** Returns a hash of a page's content, which does not depend on what became of it in the knowledge base. */
 export function fingerprintOf({ title, content, tags, place, edges, audience }: CompiledPage): string {
   return createHash('sha256')
     .update(JSON.stringify([title, content, tags, place, edges, ...(audience ?? [])]))

@@ -11,7 +11,7 @@ import type { ReceivedFile } from '../../system/received-file.ts'
 import type { SourceDraft } from '../source-draft.ts'
 
 export type StoreOptions = {
-  /** For the Source. */
+  /** Id of the new Source. */
   id: string
   kbId: string
   /** Accepts bytes that the knowledge base already has. */

@@ -75,8 +75,8 @@ export async function continueParts(
 }
 
 /**
- * Why a curator must check whether a document is the next edition of the previous one; `undefined` if it is, or there is no
- * previous one.
+ * Returns the reason why a curator must check whether a document is the next edition of the previous one. Undefined if it is, or if
+ * there is no previous one.
  */
 export async function doubtOfDocument(text: string, olds: readonly OldPage[]): Promise<string | undefined> {
   const before = olds.filter(({ isGone }) => !isGone).map((page) => page.text)

@@ -4,7 +4,7 @@ import { type Overlap, overlapsOf } from './overlaps.ts'
 export type OldSection = {
   /** Markdown, as it was proposed last. */
   text: string
-  /** Its Neuron was removed from main, or its text was rejected. Only a text that is certainly the same restores it. */
+  /** True if its Neuron was removed from main, or its text was rejected. Only a text that is certainly the same restores it. */
   isGone: boolean
   /** A text that a curator rejected as its next version. */
   refused?: string | undefined
@@ -15,7 +15,7 @@ export type SameName = (section: number, old: number) => 'sure' | boolean
 
 export type SectionMatch = {
   old: number
-  /** Why a curator must look at it, in words; absent if it is certain. */
+  /** Reason, for people, why a curator must check the match; absent if it is certain. */
   doubt?: string
 }
 

@@ -2,13 +2,13 @@ import { setImmediate } from 'node:timers/promises'
 import { wordsWithin } from '../../../rules/neurons/resemblance.ts'
 import { inlineText } from '../inline-text.ts'
 
-/** How similar a new text is to an old one, each value from 0 to 1. */
+/** Similarity of a new text to an old one, each value from 0 to 1. */
 export type Overlap = {
   /** Index of the old text. */
   old: number
-  /** What the two share of all that either says. */
+  /** Shared part of all that either text says (Jaccard coefficient). */
   resemblance: number
-  /** What they share of the shorter one. */
+  /** Shared part of the shorter text. */
   containment: number
 }
 

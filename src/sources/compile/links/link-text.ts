@@ -8,9 +8,9 @@ const wikiLink = /\[\[([^[\]\r\n]+)\]\]/g
 const linkOrOpening = /\[\[([^[\]\r\n]+)\]\](?!\])|\[(\[+)/g
 const heading = /^ {0,3}#{1,6}(?:[ \t]|$)/
 const underline = /^ {0,3}(?:=+|-+)[ \t]*$/
-/** What a table's delimiter row is made of, with any quote or list markers before it. */
+/** Characters of a table's delimiter row, with any quote or list markers before it. */
 const delimiterRow = /^[\s>*+\-\d.)|:]+$/
-/** What may take a backtick or a bracket into something else: escapes, HTML and autolinks, link destinations, definitions. */
+/** Constructs that may contain a backtick or a bracket: escapes, HTML and autolinks, link destinations, definitions. */
 const taking = /[\\<@]|\]\(|\]:|:\/\/|www\./i
 const html = /<[a-z/!?]/i
 const simpleDestination = /\]\([^\s()<>"'`\\]*\)/g
@@ -21,7 +21,7 @@ const clashesAfter = /^[[(\\$]/
 /** Delimiters of emphasis, of which a bracket in place of a letter can make others: CommonMark's left- and right-flanking runs. */
 const delimitersBefore = /([^\s*_~])([*_~]+)$/u
 const delimitersAfter = /^([*_~]+)([^\s*_~])/u
-/** As many as are looked at. */
+/** Run of delimiters that fills the whole distance that is checked, `near`. */
 const onlyDelimiters = /^[*_~]{8}$/
 const wordCharacter = /[\p{L}\p{N}]/u
 /** Characters beside a mention that are looked at. */
@@ -131,7 +131,10 @@ function textPlaces(lines: readonly Line[]): string[] | undefined {
   })
 }
 
-/** Where each line has code, if that is certain: backticks come singly and pair up on each line, and nothing else could take one. */
+/**
+ * Returns the code spans of each line. Undefined unless they are certain: backticks are single and pair up on each line, and no
+ * other construct can contain one.
+ */
 function codeSpans(lines: readonly Line[]): { start: number; end: number }[][] | undefined {
   if (!lines.some(({ text }) => text.includes('`'))) return lines.map(() => [])
   const isTable = lines.some(({ text }) => delimiterRow.test(text))

@@ -6,12 +6,12 @@ import type { DraftEdge, Statement } from './model-draft.ts'
 import { modelHeadings, type ShownLine } from './model-lines.ts'
 import { isNamedIn, isSupported } from './model-support.ts'
 
-/** What a model was shown. */
+/** Text that a model was shown. */
 export type ShownText = { lines: readonly ShownLine[]; parts: readonly TitledPart[]; title: string; language: string }
 
 type Claim = { text: string; bullet?: boolean; lines: { from: number; to: number } }
 
-/** Of an answer; what goes beyond is not looked at. */
+/** Maximum number of claims of an answer that are checked; others are ignored. */
 const maxClaims = 100
 const maxClaim = 600
 /** Lines that a claim may cite: what rests on everything rests on nothing. */
@@ -67,7 +67,7 @@ export function supportedTags(tags: readonly string[], shown: ShownText): string
   return [...new Set(usable)].slice(0, maxTags)
 }
 
-/** To what the document names, or to one of its own pages. */
+/** Returns the edges to something the document names, or to one of its own pages. */
 export function supportedEdges(
   edges: readonly DraftEdge[],
   shown: ShownText,

@@ -8,9 +8,9 @@ import { CompilerModelError } from './compiler-model-error.ts'
 import type { ModelGap } from './model-draft.ts'
 
 export type CompilerModelOptions = LanguageModel & {
-  /** Of a request, from its first attempt to the end of the answer. */
+  /** Time limit of a request, from its first attempt to the end of the answer. */
   timeoutMs: number
-  /** For connection errors, 408, 409, 429 and 5xx. */
+  /** Retries after connection errors, 408, 409, 429 and 5xx. */
   maxRetries: number
   /** Shared by all who ask the model. */
   breaker?: CircuitBreaker
@@ -19,7 +19,7 @@ export type CompilerModelOptions = LanguageModel & {
 export type ModelRequest<Answer> = {
   system: string
   user: string
-  /** Of the object that is wanted. */
+  /** Schema of the answer. */
   schema: z.ZodType<Answer>
   name: string
 }
@@ -38,9 +38,9 @@ const Completion = z.object({
     .min(1),
 })
 
-/** What an endpoint is asked for beside the messages; the next where it does not know the one before. */
+/** Parameters that an endpoint is sent beside the messages, tried in order until it accepts them. */
 const dialects = ['schema', 'temperature', 'plain'] as const
-/** How an endpoint tells that it does not know a parameter. */
+/** Statuses by which an endpoint refuses an unknown parameter. */
 const unknownParameter: ReadonlySet<number | undefined> = new Set([400, 415, 422, 501])
 
 type Loaded = { client: OpenAI; module: typeof import('openai') }
@@ -112,7 +112,7 @@ export class ModelClient {
   }
 }
 
-/** With the schema in words too: many servers take the parameter for it and do nothing with it. */
+/** Returns the messages, which repeat the schema in words: many servers accept the parameter for it and ignore it. */
 function messagesOf({ system, user, schema }: ModelRequest<unknown>) {
   const form = `Answer with one JSON object and nothing else, by this JSON Schema:\n${JSON.stringify(z.toJSONSchema(schema))}`
   return [

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { EdgeType } from '../../../contract/vocabulary.ts'
 
-/** Why a document, or a part of it, was compiled without the language model. */
+/** Reason why a document, or a part of it, was compiled without the language model. */
 export const ModelGap = z.enum([
   'unreachable',
   'slow',
@@ -31,14 +31,14 @@ const DraftPage = z.object({
 })
 export type DraftPage = z.infer<typeof DraftPage>
 
-/** What a language model made of a document, without all that the document does not say. */
+/** Pages that a language model wrote of a document, without statements that the document does not support. */
 export const Draft = z.object({
   title: z.string().exactOptional(),
   gist: z.array(z.string()),
   tags: z.array(z.string()),
   edges: z.array(DraftEdge),
   pages: z.array(DraftPage),
-  /** Why some of it is not by the model. */
+  /** Reason why some of it is not by the model. */
   gap: ModelGap.exactOptional(),
 })
 export type Draft = z.infer<typeof Draft>

@@ -81,7 +81,7 @@ function* shownLines(blocks: readonly SourceBlock[]): Generator<string> {
   }
 }
 
-/** What has no sentences, as a row of a table, is shown in its first and further characters. */
+/** Returns the first and further characters of a text without sentences, such as a row of a table. */
 function* slices(text: string): Generator<string> {
   for (let at = 0; at < text.length; at += maxPiece) yield text.slice(at, at + maxPiece).toWellFormed()
 }

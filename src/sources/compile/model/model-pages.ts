@@ -74,14 +74,17 @@ export function listText(texts: readonly string[]): string {
   return texts.map((text) => `- ${lineText(text)}`).join('\n')
 }
 
-/** Also where a line begins. */
+/** Returns the text with escapes that keep it a plain line, also at its beginning. */
 function lineText(text: string): string {
   return escapeInline(text)
     .replace(/^(\d{1,9})(?=[.)](?:\s|$))/, '$1\\')
     .replace(/^[#>+\-=:]/, '\\$&')
 }
 
-/** What edges may lead to: other pages of the document, also by the names that the model gave them, and Neurons by their names. */
+/**
+ * Resolves the targets of edges: other pages of the document, also by the names that the model gave them, and Neurons by their
+ * names.
+ */
 export class EdgeTargets {
   readonly #titles = new Map<string, string | undefined>()
   readonly #own: ReadonlySet<string>
@@ -102,7 +105,7 @@ export class EdgeTargets {
     this.#own = new Set([document, ...parts.map(({ title }) => title)])
   }
 
-  /** Of the page of a title, none twice. */
+  /** Returns the edges of the page with the title `from`, without duplicates. */
   resolve(edges: readonly DraftEdge[], from: string): Edge[] {
     const resolved = new Map<string, Edge>()
     for (const { type, target } of edges) {
@@ -112,7 +115,10 @@ export class EdgeTargets {
     return [...resolved.values()]
   }
 
-  /** Why a curator must decide on edges, for them: no model alone says that a Neuron of another origin is wrong or outdated. */
+  /**
+   * Returns reasons, for people, why a curator must decide on edges: a model alone may not mark a Neuron of another origin as wrong
+   * or outdated.
+   */
   doubtsOf(edges: readonly Edge[]): string[] {
     return edges
       .filter(({ type, target }) => (type === 'supersedes' || type === 'contradicts') && !this.#own.has(target))

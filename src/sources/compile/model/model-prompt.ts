@@ -24,14 +24,14 @@ const Page = z.object({
 export type PromptPage = z.infer<typeof Page>
 
 type Shown = {
-  /** With their numbers. */
+  /** Lines with their numbers. */
   text: string
   /** Titles of Neurons of the knowledge base. */
   titles: readonly string[]
   language: string
 }
 
-/** What a model is asked first: what a document is about, and which pages it should become. */
+/** Returns the first request to a model: the subject of a document, and the pages that it should become. */
 export function outlineRequest(shown: Shown): ModelRequest<Outline> {
   return {
     ...request(shown, [

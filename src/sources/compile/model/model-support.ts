@@ -2,10 +2,10 @@ import { fold } from '../../../rules/text/fold.ts'
 import { inlineText } from '../inline-text.ts'
 import { sourceStopWords, sourceWords } from '../words.ts'
 
-/** What a sentence rests on: `cited` are the lines that it names, `context` the headings that they stand below. */
+/** Evidence for a sentence: `cited` are the lines that it names, `context` the headings above them. */
 export type ModelEvidence = { cited: readonly string[]; context: string; language: string }
 
-/** How much of the words that say something a sentence must share with what it cites. */
+/** Part of its content words that a sentence must share with the cited lines. */
 const leastShared = 0.65
 const figure = /\p{N}+(?:[.,:/-]\p{N}+)*/gu
 const address = /(?:[a-z][a-z0-9+.-]{0,30}:\/\/|www\.|mailto:)\S+|(?<![\w.+-])[\w.+-]+@[\w-]+\.\w+/gi

@@ -13,7 +13,7 @@ const maxSlug = 60
 export type TitledPart = PlannedPart & {
   key: string
   title: string
-  /** What its heading says, or nothing; its title may tell more, to be another than those of others. */
+  /** Text of its heading, if any. The title may have more, to differ from those of other parts. */
   base: string
 }
 
@@ -85,7 +85,7 @@ function ofBoth(name: string, whole: string): string {
   return `${linkableTitle(name, maxHalf)} – ${linkableTitle(whole, maxHalf)}`
 }
 
-/** With the number, or the next that is free. */
+/** Returns the title with the number, or with the next one that is free. */
 export function countedTitle(title: string, titles: Set<string>, number: number): string {
   for (let n = number; ; n++) {
     const suffix = ` (${n})`

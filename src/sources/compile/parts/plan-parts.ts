@@ -17,7 +17,7 @@ export type PlannedPart = {
   path: string[]
   /** Number of this piece of its section, from 1; absent if the section is whole. */
   piece?: number
-  /** Its own heading, where that is not among the blocks. */
+  /** Heading of its own, if that is not among the blocks. */
   heading?: SourceBlock
   blocks: SourceBlock[]
   /** 1-based line of the document. */
@@ -25,7 +25,7 @@ export type PlannedPart = {
 }
 
 export type Plan = {
-  /** What stands before the first section. */
+  /** Blocks before the first section. */
   preamble: SourceBlock[]
   parts: PlannedPart[]
   /** Number of parts without the limit. */
@@ -184,7 +184,7 @@ function asPart(section: Section): PlannedPart {
   return before.length > 0 || (heading && lastName !== undefined) ? precede(before, part) : part
 }
 
-/** Its heading, or what stands below one that is only a label. */
+/** Returns the heading of a section, or the text below a heading that is only a label. */
 function nameOf({ heading, blocks }: Section): string | undefined {
   const name = headingText(heading?.lines[0] ?? '')
   if (name === '') return undefined

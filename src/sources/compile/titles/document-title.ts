@@ -58,7 +58,7 @@ function openingTitle(blocks: readonly SourceBlock[]): string {
   return isLine && isText && !/[.,;:…]$/.test(text) && !isGenericName(text) && !isAuthors(text) ? text : ''
 }
 
-/** What names a section whose heading is only a label: the heading below it, or the line that its text opens with. */
+/** Returns the name of a section whose heading is only a label: the heading below it, or the line that its text opens with. */
 export function titleBelow(blocks: readonly SourceBlock[]): string {
   const [first] = blocks
   return first !== undefined && first.depth > 0 ? headingText(first.lines[0] ?? '') : openingTitle(blocks)
@@ -91,7 +91,7 @@ function shownTitle([first, ...others]: readonly SourceBlock[]): string {
   return others.length === 0 || /\s|[^\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}]{4}/u.test(title) ? title : ''
 }
 
-/** What programs put before the name of the file that they printed. */
+/** Removes the words that programs put before the name of the file that they printed. */
 function withoutProgram(title: string): string {
   return title
     .replace(/^Microsoft (?:Word|Excel|PowerPoint|Publisher|Visio|Outlook|Works) - /i, '')

@@ -63,7 +63,7 @@ function isFunctionWord(folded: string): boolean {
   return functionWords.some((stopWords) => stopWords.has(folded))
 }
 
-/** What stands over columns, folded. */
+/** Case-folded words that head columns. */
 const columnWords = new Set(
   `amount balance city comment comments count country credit date day debit description email hour hours id item items month
   name nr no number phone position price q1 q2 q3 q4 qty quantity region remarks status sum time total type unit units value year

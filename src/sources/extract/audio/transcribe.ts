@@ -14,7 +14,7 @@ const mayPass: ReadonlySet<number> = new Set([408, 409, 425, 429])
 
 export type Transcript = {
   text: string
-  /** In their order; times are seconds. None where the endpoint tells no times. */
+  /** Segments in order; `start` is in seconds. Empty if the endpoint reports no times. */
   segments: { start: number; text: string }[]
 }
 
@@ -24,9 +24,9 @@ const Answer = z.object({
 })
 
 /**
- * What is said in a recording, by an endpoint compatible with OpenAI's `/v1/audio/transcriptions`. One that knows no
- * `verbose_json` is asked again for `json`. No message holds its address or key.
- * @throws {ExtractionError} `crashed` where another attempt may help
+ * Returns the speech in a recording, by an endpoint compatible with OpenAI's `/v1/audio/transcriptions`. If it does not know
+ * `verbose_json`, `json` is requested. No message contains its address or key. @throws {ExtractionError} `crashed` where another
+ * attempt may help
  */
 export async function transcribe(
   { file, fileType }: Pick<ExtractInput, 'file' | 'fileType'>,
@@ -110,7 +110,7 @@ function refusedError(status: number, reason: string): ExtractionError {
   return new ExtractionError(problem, `The transcriber refuses the recording (${status}${reason}).`)
 }
 
-/** What the endpoint says of itself, on one line; some repeat the key. */
+/** Returns the endpoint's own reason, on one line and without the key, which some repeat. */
 function reasonOf(refusal: string, apiKey: string | undefined): string {
   const Refusal = z.object({ error: z.object({ message: z.string() }) })
   const message = Refusal.safeParse(parseJson(refusal)).data?.error.message ?? ''

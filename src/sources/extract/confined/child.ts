@@ -15,7 +15,7 @@ process.stdin.on('data', (text: string) => {
   received += text
   if (received.endsWith('\n')) run(received)
 })
-// Whoever asked is gone.
+// The process that asked has ended.
 process.stdin.on('end', () => process.exit(1))
 
 async function run(request: string): Promise<void> {

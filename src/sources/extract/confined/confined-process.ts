@@ -1,10 +1,18 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { readdir, readFile } from 'node:fs/promises'
 import { constants, setPriority } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import type { OnProgress } from '../../extracted.ts'
 import type { ExtractLimits } from '../extract-limits.ts'
-import { processUsage } from './process-usage.ts'
+
+/** Bytes of resident memory, and milliseconds so far: of CPU time, and of waiting for a processor, where the system tells. */
+type ProcessUsage = { memory: number; cpuTime: number; waited: number }
+
+const run = promisify(execFile)
+/** Unit of times in Linux's `/proc/<pid>/stat`, the same for all programs. */
+const ticksPerSecond = 100
 
 export type Confinement = {
   /** Flags of Node and the program. */
@@ -19,7 +27,7 @@ export type Confinement = {
   usageOf?: typeof processUsage
 }
 
-/** How a process ended: by itself, or because it exceeded a limit. */
+/** End of a process: by itself, or because it exceeded a limit. */
 export type Ending =
   | { kind: 'ended'; output: Buffer; errors: string; exit: string }
   | { kind: 'exceeded'; limit: Limit }
@@ -28,7 +36,7 @@ export type Ending =
 type Limit = keyof ExtractLimits | 'starved'
 
 const pollInterval = 100
-/** How many times the limit of the time on the clock a process may take that gets no processor. */
+/** Maximum elapsed time of a process that gets no processor, as a multiple of the limit of elapsed time. */
 const mostStarved = 5
 const maxErrorBytes = 16 * 1024
 const progressLine = /^(\d{1,9}) (\d{1,9})$/
@@ -99,7 +107,7 @@ function start(args: string[], scratch: string | undefined, { cpuTime }: Extract
   return child
 }
 
-/** Its exit code or the signal that ended it, once all of its output is here. */
+/** Returns the exit code or the signal that ended the process, once all of its output was received. */
 function exitOf(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     child.once('error', reject)
@@ -141,7 +149,7 @@ async function endInTime(
   end('wallTime')
 }
 
-/** Of what comes at a time, the last line counts; what is no progress is nothing. */
+/** Reports the last line of each piece of output; lines that are not progress are ignored. */
 function followProgress(stream: Readable | Writable | null | undefined, onProgress: OnProgress): void {
   if (!stream || !('read' in stream)) return
   let rest = ''
@@ -168,4 +176,56 @@ function collect(stream: Readable | Writable | null | undefined, max: number, to
     stream.on('error', () => undefined)
   }
   return () => Buffer.concat(chunks)
+}
+
+/** Resource usage of a process; `undefined` if it has ended, or the system does not provide it. Never throws. */
+async function processUsage(pid: number): Promise<ProcessUsage | undefined> {
+  try {
+    if (process.platform === 'linux') return await linuxUsage(pid)
+    return process.platform === 'win32' ? undefined : await posixUsage(pid)
+  } catch {
+    return undefined
+  }
+}
+
+async function linuxUsage(pid: number): Promise<ProcessUsage | undefined> {
+  const [status, stat] = await Promise.all([
+    readFile(`/proc/${pid}/status`, 'utf8'),
+    readFile(`/proc/${pid}/stat`, 'utf8'),
+  ])
+  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]
+  // The name before may hold anything; user and system time are the 12th and 13th fields after it.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  if (kilobytes === undefined) return undefined
+  const ticks = Number(fields[11]) + Number(fields[12])
+  const usage = { memory: Number(kilobytes) * 1024, cpuTime: (ticks * 1000) / ticksPerSecond }
+  return { ...usage, waited: await longestWait(pid) }
+}
+
+/** Returns the wait of the thread that waited longest for a processor, in nanoseconds: the second field of `schedstat`. */
+async function longestWait(pid: number): Promise<number> {
+  try {
+    const folder = `/proc/${pid}/task`
+    const threads = await readdir(folder)
+    const stats = await Promise.all(threads.map((thread) => readFile(`${folder}/${thread}/schedstat`, 'utf8')))
+    return Math.max(...stats.map((stat) => Number(stat.split(' ')[1]))) / 1e6
+  } catch {
+    return 0 // a thread has ended, or the system keeps no figures
+  }
+}
+
+async function posixUsage(pid: number): Promise<ProcessUsage | undefined> {
+  const { stdout } = await run('ps', ['-o', 'rss=,time=', '-p', String(pid)])
+  const [kilobytes, time] = stdout.trim().split(/\s+/)
+  if (kilobytes === undefined || time === undefined) return undefined
+  // `[[days-]hours:]minutes:seconds`
+  const seconds = time.split(/[-:]/).reduceRight(
+    ({ sum, unit, next }, part) => ({
+      sum: sum + Number(part) * unit,
+      unit: unit * (next[0] ?? 0),
+      next: next.slice(1),
+    }),
+    { sum: 0, unit: 1, next: [60, 60, 24] },
+  ).sum
+  return { memory: Number(kilobytes) * 1024, cpuTime: seconds * 1000, waited: 0 }
 }

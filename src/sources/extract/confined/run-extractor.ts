@@ -12,10 +12,17 @@ import {
 } from '../../extracted.ts'
 import { withoutOuterFormatSigns } from '../../format-signs.ts'
 import { maxMarkdownBytes } from '../extract-limits.ts'
-import { lostWords } from '../lost-words.ts'
 import { cleanMarkdown } from '../markdown/clean-markdown.ts'
+import { missingWords } from '../missing-words.ts'
 import { families } from '../registry.ts'
 import type { ExtractReply } from './reply.ts'
+
+/** Part of the words of a file from which on people are told that its text lacks them. */
+const mostUntold = 0.05
+/** Part of the words of a file from which on a curator decides, if its text lacks them. */
+const mostLost = 0.1
+/** Fewer words are not worth a warning. */
+const fewest = 5
 
 const tooMuch = /call stack|invalid (?:string|array|typed array) length|allocation failed/i
 const systemError = /^(?:E[A-Z]+|ERR_ACCESS_DENIED)$/
@@ -112,4 +119,15 @@ export function failure(error: unknown): ExtractReply {
     return { ok: false, problem: 'crashed', message: `The document could not be read (${error.code}).` }
   }
   return { ok: false, problem: 'corrupt', message: 'The document cannot be read: it may be damaged.' }
+}
+
+/**
+ * Compares the words that a file shows with those of the Markdown that was made of it, and returns warnings and doubts about words
+ * that the Markdown lacks. `shown` must be taken from the file itself, before any step that may drop text.
+ */
+function lostWords(shown: string, markdown: string): { warnings: string[]; doubts: string[] } {
+  const { all, missing: lost } = missingWords(shown, markdown)
+  if (lost < fewest || lost <= all * mostUntold) return { warnings: [], doubts: [] }
+  const told = [`Of the ${all} words that the file shows, ${lost} are not in its text.`]
+  return lost > all * mostLost ? { warnings: [], doubts: told } : { warnings: told, doubts: [] }
 }

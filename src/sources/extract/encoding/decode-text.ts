@@ -1,5 +1,20 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { ExtractionError } from '../../extracted.ts'
-import { guessEncoding } from './guess-encoding.ts'
+
+/** Exports of the chardetng module, as wasm-bindgen writes them. Pointers are offsets in `memory`. */
+type Detector = {
+  memory: WebAssembly.Memory
+  encodingdetector_new: () => number
+  encodingdetector_feed: (detector: number, bytes: number, length: number, isLast: number) => number
+  encodingdetector_guess: (result: number, detector: number, domain: number, length: number, allowsUtf8: number) => void
+  __wbg_encodingdetector_free: (detector: number) => void
+  __wbindgen_malloc: (size: number) => number
+  __wbindgen_free: (pointer: number, size: number) => void
+  __wbindgen_add_to_stack_pointer: (by: number) => number
+}
+
+let detector: Detector | undefined
 
 /** A text, and the encoding that it was in. */
 export type Decoded = {
@@ -23,7 +38,7 @@ const patternBytes = 4096
 const guessedBytes = 64 * 1024
 /** Characters; what is text so far is taken for text. */
 const checkedLength = 2 ** 20
-/** So few different non-ASCII bytes are not enough for a guess, if a text has ten times as many ASCII ones. */
+/** Number of different non-ASCII bytes that is too small for a guess, if a text has ten times as many ASCII bytes. */
 const fewSpecial = 3
 /** Maximum share of non-ASCII characters that may be odd. */
 const maxOddShare = 0.06
@@ -93,7 +108,7 @@ function decodeUtf32(bytes: Uint8Array, isLittleEndian: boolean): string {
 }
 
 function decodeDeclared(bytes: Uint8Array, declared: string | undefined): Decoded | undefined {
-  // Whoever declares UTF-16 in a page that can be read as ASCII is wrong.
+  // A page that declares UTF-16 and can be read as ASCII is not UTF-16.
   if (declared === undefined || /^utf-?(?:8|16|32)/i.test(declared)) return undefined
   const text = decodeAs(bytes, declared)
   return text === undefined ? undefined : sure(text, new TextDecoder(declared).encoding)
@@ -171,4 +186,40 @@ function checkIsText(text: string): void {
   if (controls > start.length * maxControlShare) {
     throw new ExtractionError('wrong-type', 'The document is not text, whatever its extension says.')
   }
+}
+
+/**
+ * Guesses the encoding of text that is not UTF-8, as Firefox does for pages that declare none.
+ * @returns a name of the Encoding Standard in lower case, which `TextDecoder` knows
+ * @see https://github.com/hsivonen/chardetng
+ */
+function guessEncoding(bytes: Uint8Array): string {
+  detector ??= load()
+  const { memory, __wbindgen_add_to_stack_pointer: moveStack } = detector
+  const guesser = detector.encodingdetector_new()
+  const start = detector.__wbindgen_malloc(bytes.length)
+  new Uint8Array(memory.buffer).set(bytes, start)
+  // It frees the bytes.
+  detector.encodingdetector_feed(guesser, start, bytes.length, 1)
+  const result = moveStack(-16)
+  detector.encodingdetector_guess(result, guesser, 0, 0, 0)
+  const [name = 0, length = 0] = new Int32Array(memory.buffer, result, 2)
+  const encoding = new TextDecoder().decode(new Uint8Array(memory.buffer, name, length))
+  moveStack(16)
+  detector.__wbindgen_free(name, length)
+  detector.__wbg_encodingdetector_free(guesser)
+  // The decoder of GB 18030 decodes GBK, too.
+  return encoding === 'GBK' ? 'gb18030' : encoding.toLowerCase()
+}
+
+/** The package's own loader imports WebAssembly as a module, which is only experimental in Node. */
+function load(): Detector {
+  const file = import.meta.resolve('chardetng-wasm/dist/chardetng_wasm_bg.wasm')
+  const module = new WebAssembly.Module(readFileSync(fileURLToPath(file)))
+  const glue = {
+    __wbindgen_throw: () => {
+      throw new Error('The detector of encodings failed.')
+    },
+  }
+  return new WebAssembly.Instance(module, { './chardetng_wasm_bg.js': glue }).exports as Detector
 }

@@ -5,7 +5,7 @@ import { decodeText } from './decode-text.ts'
 
 export type TextDocument = {
   text: string
-  /** As in `Extracted`: whether its encoding is uncertain. */
+  /** Doubts of `Extracted`: whether the encoding is uncertain. */
   doubts: string[]
 }
 

@@ -79,7 +79,7 @@ export function isUnseen({ tagName, properties }: Element): boolean {
   )
 }
 
-/** What the conversion reads: links, footnotes, lists' numbers, tables and the language of code. */
+/** Returns the properties that the conversion reads: links, footnotes, list numbers, tables and the language of code. */
 function keptProperties({ tagName, properties }: Element): Element['properties'] {
   const { href, id, start, align, colSpan, rowSpan, className } = properties
   if (tagName === 'a') return { href }

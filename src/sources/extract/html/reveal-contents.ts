@@ -1,7 +1,7 @@
 import type { Element, Nodes, Root } from 'hast'
 import { collapse, hastText, isElement, nodesOf } from './hast.ts'
 
-/** What stands in these is the text of a page, not what surrounds it. */
+/** Elements that hold the text of a page, and not what surrounds it. */
 const contents = new Set(['main', 'article'])
 const quoted = new Set(['blockquote', 'figure'])
 /** Part of the text that is links, from which on an aside or a footer is a menu. */
@@ -50,7 +50,7 @@ function reveal(element: Element, place: Place): void {
   if ((tagName === 'aside' || tagName === 'footer') && !isMenu(element)) asPlain(element, 'section')
 }
 
-/** Without the names by which it would be taken for a menu, or the text of one. */
+/** Renames an element, and removes the attributes that would mark it as a menu. */
 function asPlain(element: Element, tagName: string): void {
   element.tagName = tagName
   for (const name of ['className', 'ariaExpanded', 'ariaControls', 'role']) delete element.properties[name]

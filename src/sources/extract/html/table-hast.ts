@@ -8,7 +8,7 @@ const blocks = new Set([
 ])
 const tableParts = new Set(['thead', 'tbody', 'tfoot', 'tr', 'td', 'th', 'caption'])
 const maxColumns = 100
-/** Of cells that are there only because others span them. */
+/** Maximum number of cells that exist only because others span them. */
 const maxSpanned = 10_000
 
 /**
@@ -43,7 +43,7 @@ function isLayout(table: Element, rows: readonly Element[]): boolean {
   return false
 }
 
-/** In place; tables in it stay what they are. */
+/** Turns a table into blocks, in place; tables in it stay tables. */
 function asBlocks(table: Element): Element {
   const stack = [table]
   for (let part = stack.pop(); part; part = stack.pop()) {

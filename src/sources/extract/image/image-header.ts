@@ -1,12 +1,12 @@
-/** What the first bytes of a picture say. */
+/** Facts from the first bytes of a picture. */
 export type ImageHeader = {
   type: 'png' | 'jpeg' | 'gif' | 'webp'
   /** Pixels, as stored. */
   width: number
   height: number
-  /** As EXIF has it, 1 to 8. */
+  /** EXIF orientation, 1 to 8. */
   orientation: number
-  /** Of a pixel; 0 where it is not asked for. */
+  /** Channels of a pixel; 0 if they are not needed. */
   channels: number
 }
 

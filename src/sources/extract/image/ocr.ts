@@ -14,7 +14,7 @@ const english = 'eng'
 /** Pixels of the long side of what is recognised: less loses small print, more only takes longer. */
 const ocrPixels = 2400
 
-/** What is read upright with less than this is tried turned as well. */
+/** Confidence below which an upright page is tried turned as well. */
 const soundConfidence = 0.85
 type Angle = 0 | 90 | 180 | 270
 const turned: readonly Angle[] = [90, 180, 270]
@@ -25,7 +25,7 @@ export type RecognisedPage = Recognised & { markdown: string }
 type Ocr = {
   /** The languages that it reads, for people. */
   languages: string
-  /** What a curator must know, since a language that was asked for is not read. */
+  /** Doubts for a curator, if a language that was requested is not read. */
   doubts: string[]
   page: (picture: PageOfSource) => Promise<RecognisedPage | undefined>
 }
@@ -35,7 +35,7 @@ export type PageOfSource = {
   source: string | Buffer
   /** 1-based. */
   number: number
-  /** Of the page, in points. */
+  /** Long side of the page, in points. */
   longSide: number
   /** Whether it is tried the other ways up as well, where it is hard to read. */
   mayBeTurned: boolean
@@ -69,7 +69,7 @@ export async function withOcr<T>(asked: readonly string[] | undefined, use: (ocr
   }
 }
 
-/** What was recognised, with the languages that were asked for. */
+/** Returns the figures of recognised text, with the languages that were requested. */
 export function recognisedIn(asked: readonly string[] | undefined, { words, confidence }: Recognised): Recognised {
   return { words, confidence, ...(asked !== undefined && asked.length > 0 && { languages: [...asked] }) }
 }
@@ -137,7 +137,7 @@ async function languageData(language: string): Promise<Buffer> {
   return promisify(gunzip)(await readFile(file))
 }
 
-/** Of a package beside this one: that for English comes with it, others are installed on demand. */
+/** Returns the folder of a language's package. English is a dependency; others are installed beside it on demand. */
 function dataFolder(language: string): string {
   const index =
     language === english
@@ -154,7 +154,7 @@ function isInstalled(language: string): boolean {
   }
 }
 
-/** In English, for people: `deu` is German. */
+/** Returns the English name of a language, such as German for `deu`. */
 function nameOf(language: string): string {
   const [code = language] = language.split('_')
   const name = new Intl.DisplayNames(['en'], { type: 'language' }).of(code) ?? code

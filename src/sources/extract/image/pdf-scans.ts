@@ -3,7 +3,7 @@ import { pageList } from '../pdf/pdf-page-list.ts'
 import { countLetters, type ReadPage } from '../pdf/pdf-read-page.ts'
 import { recognisedIn, withOcr } from './ocr.ts'
 
-/** What became of the pages that are pictures. */
+/** Results for the pages that are pictures. */
 type Scans = {
   /** Markdown by page number, where that has more text than the page had. */
   texts: Map<number, string>

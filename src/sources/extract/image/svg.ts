@@ -7,7 +7,7 @@ import { escapeText } from '../markdown/escape-text.ts'
 
 const textElements = new Set(['title', 'desc', 'text'])
 const ignored = new Set(['style', 'script', 'metadata', 'foreignObject'])
-/** Of a document type's entities nothing is read, so whoever uses them has a hole in the text. */
+/** Error for an entity of the document type. These are not read, so a text that uses them has a gap. */
 const undefinedEntity = /undefined entity/
 const entityReference = /&[\w.:-]+;/g
 

@@ -10,13 +10,13 @@ const destination =
 const sizedEmbed = /\[\[([^[\]|\\`<!]{1,200})(\|\d{1,5}(?:x\d{1,5})?)\]\]/y
 const footnoteLabel = /\[\^[^\s[\]]+\]/y
 const definedUrl = /:[ \t]*<?([^\s>]*)/y
-/** What becomes a link by itself; it ends with white space or `<`. */
+/** Address that becomes a link by itself; it ends with white space or `<`. */
 const bareAddress = /(?:https?:\/\/|www\.)[^\s<]*/gi
 const addressRest = /[^\s<]*/y
 /** A bracket may be taken back, so what is behind it counts too. */
 const tagStart = /<[A-Za-z/!?[\]]/y
 
-/** How often a line is cleaned until nothing changes. More is needed by texts alone that are made for it. */
+/** Maximum number of passes in which a line is cleaned until nothing changes. Only texts made for it need more. */
 const maxPasses = 4
 const signs = /[`<[\]]/g
 
@@ -26,7 +26,7 @@ const signs = /[`<[\]]/g
  */
 export function cleanLine(line: string): string {
   let cleaned = line
-  // What stood on both sides of what is left out may be a link, an image or HTML together.
+  // Removing a part can join its two sides to a link, an image or HTML.
   for (let pass = 0; pass < maxPasses; pass++) {
     const before = cleaned
     cleaned = cleanOnce(before)
@@ -111,7 +111,7 @@ class LineCleaner {
     }
   }
 
-  /** Of the last address without brackets that begins before; they are looked for once. */
+  /** Returns the end of the last address without brackets that begins before. Addresses are searched once. */
   #endOfAddress(): number {
     this.#addresses ??= [...this.#line.matchAll(bareAddress)].toReversed()
     for (let next = this.#addresses.at(-1); next && next.index < this.#at; next = this.#addresses.at(-1)) {

@@ -6,12 +6,12 @@ import { CodeRuns, runLength } from './code-runs.ts'
 import { fencedLines } from './fenced-lines.ts'
 import { endOfAutolink } from './outward-link.ts'
 
-/** How often lines are cleaned until their fences stay. More is needed by texts alone that are made for it. */
+/** Maximum number of passes in which lines are cleaned until their fences stay. Only texts made for it need more. */
 const maxPasses = 4
 
 const raised = /<(su[bp])(?:\s[^<>]{0,200})?>([^<>\\`]{1,60})<\/\1\s*>/iy
 
-/** How tags in Markdown are treated: `escape` shows them as text. */
+/** Treatment of tags in Markdown: `escape` shows them as text. */
 export type OwnHtml = 'escape' | 'drop'
 
 const sign = /[\\`<]/g
@@ -37,7 +37,7 @@ export function cleanMarkdown(markdown: string, html: OwnHtml = 'escape'): strin
   return cleaned.join('\n')
 }
 
-/** What is left out of a line can leave a fence behind, which changes what the lines below it are. */
+/** Cleans lines. Removing a part of a line can leave a fence behind, which changes what the lines below it are. */
 function cleanLines(given: readonly string[]): string[] {
   let lines = given
   let isFenced = fencedLines(lines)

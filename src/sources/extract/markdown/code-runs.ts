@@ -1,4 +1,4 @@
-/** Where runs of backticks are, by their length, so that none is looked for twice. */
+/** Index of runs of backticks by their length, so that none is searched twice. */
 export class CodeRuns {
   readonly #line: string
   #starts: Map<number, number[]> | undefined

@@ -10,7 +10,7 @@ type Leaf =
   /** Whether it may begin with a definition, and whether it may be a table. */
   | { is: 'paragraph'; isBracket: boolean; isTable: boolean }
 
-/** How much is known of what is open: without its containers, whether a fence is still is. */
+/** Certainty about what is open. Without knowledge of the containers, it may still be known whether a fence is open. */
 type Knowledge = 'all' | 'no fence' | 'nothing'
 
 const maxDepth = 20
@@ -24,7 +24,7 @@ const footnote = /^\[\^.*\]:/s
 const anyFence = /```|~~~/
 
 /**
- * Which lines of Markdown are of fenced code, as CommonMark and GFM tell. HTML is text here. Takes linear time.
+ * Returns which lines of Markdown are fenced code (CommonMark, GFM). HTML is text here. Takes linear time.
  *
  * Its steps are those of the parsing strategy in CommonMark's appendix: which open containers go on, which begin, what the rest of
  * the line is. Where parsers differ, it does not know which containers are open, until a line comes before which all end. A fence
@@ -40,7 +40,7 @@ class FenceScan {
   #leaf: Leaf = nothing
   #knows: Knowledge = 'all'
   #isAfterBlank = true
-  /** How many containers go on in this line. */
+  /** Number of containers that continue in this line. */
   #matched = 0
 
   take(line: string): boolean {
@@ -159,7 +159,7 @@ class FenceScan {
 
 class Rest {
   readonly line: string
-  /** Of the next character that is not blank. */
+  /** Position of the next character that is not blank. */
   #at = 0
   #column = 0
   /** The column where the content of the innermost container begins. */

@@ -8,7 +8,7 @@ export function isOutwardLink(url: string): boolean {
 const autolink = /<([^\s<>]*)>/y
 const mailAddress = /^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$/
 
-/** Where an address in angle brackets ends that is a link to elsewhere; undefined where none begins. */
+/** Returns the end of an autolink to elsewhere that begins at `at`; undefined if none begins there. */
 export function endOfAutolink(line: string, at: number): number | undefined {
   autolink.lastIndex = at
   const address = autolink.exec(line)?.[1]

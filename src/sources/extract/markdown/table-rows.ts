@@ -15,7 +15,7 @@ export type LooseRows = {
   name?: string | undefined
   first?: number
   rows: readonly string[]
-  /** What people are told where search finds so many of them. */
+  /** Returns the warning for people, if search finds `kept` of the rows. */
   warning: (kept: number) => string
 }
 

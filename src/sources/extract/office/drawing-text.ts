@@ -9,7 +9,7 @@ export type Paragraph = {
   /** One line. */
   markdown: string
   level: number
-  /** What stands before it, where the paragraph itself says so. */
+  /** Marker before the paragraph, if the paragraph itself declares one. */
   bullet: 'bullet' | 'number' | 'none' | undefined
 }
 

@@ -4,7 +4,7 @@ import { child, parseXml, type XmlElement } from '../xml.ts'
 import { readZip } from '../zip-guard.ts'
 
 const maxTitle = 300
-/** What programs write where nobody gave a title. */
+/** Titles that programs write if nobody gave one. */
 const unnamed =
   /^(?:(?:PowerPoint|Microsoft PowerPoint) .*|(?:slide|folie|document|dokument|workbook) ?1?|untitled|presentation)$/i
 
@@ -48,7 +48,7 @@ export class OfficePackage {
     return part && parseXml(part)
   }
 
-  /** Of a part, or of the package where there is no name. */
+  /** Returns the relationships of a part, or of the package without a name. */
   relationships(name = ''): Relationship[] {
     const folder = posix.dirname(name)
     const list = this.xml(posix.join(folder, '_rels', `${posix.basename(name)}.rels`))

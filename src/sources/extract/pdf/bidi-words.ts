@@ -2,7 +2,7 @@ import type { Box } from './ocr-rows.ts'
 
 /** Direction of a line or page as a whole. */
 export type Direction = 'rtl' | 'ltr'
-/** What a piece of a word consists of. */
+/** Kind of the characters in a piece of a word. */
 type Kind = 'rtl' | 'ltr' | 'digits' | 'signs'
 type Token = { text: string; kind: Kind; x: number; width: number; word: Box }
 
@@ -22,7 +22,7 @@ const tokens = new RegExp(
   'gv',
 )
 const brackets = '()[]{}«»‹›<>'
-/** Of the height of a word: a wider gap separates cells or columns. */
+/** Widest blank, as a multiple of the height of a word. A wider gap separates cells or columns. */
 export const widestBlank = 1.5
 const lostBlank = new RegExp(`(?<=${rtl})(?=[\\(\\[])|(?<=[\\)\\]])(?=${rtl})`, 'gv')
 /** Alef never stands before another alef with a sign: they are two letters of a ligature with lam, read in the wrong order. */

@@ -2,7 +2,7 @@
 export type Box = { text: string; x: number; y: number; width: number; height: number }
 
 export type OcrRow = {
-  /** From left to right. */
+  /** Words from left to right. */
   boxes: Box[]
   left: number
   right: number
@@ -12,7 +12,7 @@ export type OcrRow = {
   size: number
 }
 
-/** From top to bottom. Follows each line from word to word, so that a page may be askew. */
+/** Returns rows from top to bottom. Follows each line from word to word, so that a page may be askew. */
 export function rowsOf(boxes: readonly Box[]): OcrRow[] {
   const rows: Box[][] = []
   for (const box of boxes.toSorted((a, b) => a.x - b.x)) {
@@ -49,7 +49,7 @@ export function rowOf(boxes: Box[]): OcrRow {
   }
 }
 
-/** From the height of a word, by which parts its letters have; the proportions are those of common fonts. */
+/** Estimates the font size from the height of a word and the parts its letters have, by the proportions of common fonts. */
 function fontSize({ text, height }: Box): number {
   const above = /[\p{Lu}\p{N}bdfhklt()[\]|/]/u.test(text) ? 0.21 : 0
   const below = /[gjpqyQ,;()[\]|/]/.test(text) ? 0.21 : 0

@@ -5,7 +5,7 @@ import { type Box, rowsOf } from './ocr-rows.ts'
 /** Words written from right to left that have to stand side by side, before their order matters. */
 const neighbours = /[\p{Script=Arabic}\p{Script=Hebrew}]\S*\s+\S*[\p{Script=Arabic}\p{Script=Hebrew}]/u
 
-/** Of the height of a word. */
+/** Narrowest blank, as a multiple of the height of a word. */
 const narrowestBlank = 0.1
 const endsInLetter = /\p{L}\p{M}*$/u
 const beginsWithLetter = /^\p{L}/u
@@ -15,7 +15,7 @@ export function isVisuallyOrdered(text: string): boolean {
   return neighbours.test(text)
 }
 
-/** What is told of pages whose text was put into order. @param texts of the pages, as they were read */
+/** Returns doubts about pages whose text was reordered. @param texts of the pages, as they were read */
 export function orderDoubts(texts: readonly string[]): string[] {
   const doubt =
     'Letters of Arabic ligatures (lam and alef) may have changed places: the PDF does not say which is first.'

@@ -43,13 +43,13 @@ function beginsInLowerCase(line: string): boolean {
   return text !== undefined && lowerCase.test(text)
 }
 
-/** Of a heading that may be none: it has neither a number nor the first level. */
+/** Returns the text of a heading that may be none: it has no number and is not of the first level. */
 function doubtful(line: string): string | undefined {
   const [, marks, text = ''] = heading.exec(line) ?? []
   return marks === undefined || marks.length === 1 || numbered.test(text) ? undefined : text
 }
 
-/** What is printed large, and has the form of text. */
+/** True if a line is printed large, but has the form of text. */
 function isLarge(line: string): boolean {
   const text = doubtful(line)
   if (text === undefined) return false
@@ -76,7 +76,7 @@ function figureLabels(lines: readonly string[]): Set<number> {
   return labels
 }
 
-/** Those between two little lines, as in what is a table without rules. */
+/** Returns the headings between two short lines, as in a table without rules. */
 function headingsBetween(lines: readonly string[], run: readonly number[]): number[] {
   const isLittle = (at: number | undefined) => {
     const line = lines[at ?? -1] ?? ''

@@ -10,7 +10,7 @@ export type Bookmark = {
   page: number
 }
 
-/** What a second reader, PDF.js, knows of a document that the first does not tell. */
+/** Facts about a document from a second reader, PDF.js, which the first one does not report. */
 type PdfFacts = { title: string | undefined; bookmarks: Bookmark[] }
 
 type Document = Awaited<ReturnType<typeof getDocumentProxy>>
@@ -19,7 +19,7 @@ type OutlineItem = NonNullable<Awaited<ReturnType<Document['getOutline']>>>[numb
 const maxBookmarks = 2000
 const maxTitle = 300
 
-/** Of the document's properties and outline; nothing where PDF.js cannot read it. */
+/** Reads the document's properties and outline; empty if PDF.js cannot read it. */
 export async function pdfFacts(bytes: Buffer): Promise<PdfFacts> {
   const none: PdfFacts = { title: undefined, bookmarks: [] }
   return (await withDocument(bytes, factsOf).catch(() => none)) ?? none

@@ -1,10 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import { type Anchor, type Extraction, ExtractionError, type Extractor } from '../../extracted.ts'
+import { plainLine } from '../markdown/as-inline-markdown.ts'
 import { withoutFalseHeadings } from './pdf-false-headings.ts'
-import { firstHeading, withBookmarks } from './pdf-headings.ts'
-import { pdfFacts, plainPages } from './pdf-outline.ts'
+import { type Bookmark, pdfFacts, plainPages } from './pdf-outline.ts'
 import { type PdfPage, plainParagraphs } from './pdf-page.ts'
-import { dropRunningLines } from './pdf-running-lines.ts'
+
+const heading = /^(#{1,6})\s+(.*)$/
+
+/** Lines that a header or footer may have. */
+const edgeLines = 3
+const pageNumber = /^(?:page\s+)?[-–—\s]*(?:\d{1,4}|[ivxlc]{1,7})[-–—\s]*(?:(?:of|\/)\s*\d{1,4})?$/i
 
 export const maxPages = 2000
 
@@ -52,4 +57,132 @@ export async function assemble(bytes: Buffer, read: readonly PdfPage[], warnings
 
 export function hasText(pages: readonly PdfPage[]): boolean {
   return pages.some(({ lines }) => lines.some((line) => /[\p{L}\p{N}]/u.test(line)))
+}
+
+/**
+ * Takes the lines off the edges of pages that most pages repeat word by word but for their own number, and page numbers. Where that
+ * would leave most pages empty, what repeats is the text, and only page numbers go.
+ */
+function dropRunningLines(pages: readonly PdfPage[]): PdfPage[] {
+  const running = runningLines(pages)
+  const trimmed = pages.map((page) => trim(page, running))
+  return 2 * filledPages(trimmed).length < filledPages(pages).length
+    ? pages.map((page) => trim(page, new Set()))
+    : trimmed
+}
+
+function trim({ number, lines }: PdfPage, running: ReadonlySet<string>): PdfPage {
+  const kept = lines.slice()
+  trimEdge(kept, number, running, 'top')
+  trimEdge(kept, number, running, 'bottom')
+  return { number, lines: kept }
+}
+
+function filledPages(pages: readonly PdfPage[]): PdfPage[] {
+  return pages.filter(({ lines }) => lines.some((line) => line !== ''))
+}
+
+function runningLines(pages: readonly PdfPage[]): Set<string> {
+  const counts = new Map<string, number>()
+  for (const { number, lines } of pages) {
+    const filled = lines.filter((line) => line !== '')
+    const edges = new Set(
+      [...filled.slice(0, edgeLines), ...filled.slice(-edgeLines)].map((line) => keyOf(line, number)),
+    )
+    for (const key of edges) counts.set(key, (counts.get(key) ?? 0) + 1)
+  }
+  const fewest = Math.max(3, filledPages(pages).length * 0.5)
+  return new Set([...counts].filter(([, count]) => count >= fewest).map(([key]) => key))
+}
+
+function trimEdge(lines: string[], number: number, running: ReadonlySet<string>, edge: 'top' | 'bottom') {
+  for (let dropped = 0; dropped < edgeLines; dropped++) {
+    while (lines.length > 0 && lines.at(edge === 'top' ? 0 : -1) === '') drop(lines, edge)
+    const line = lines.at(edge === 'top' ? 0 : -1)
+    if (line === undefined || !(running.has(keyOf(line, number)) || plain(line) === String(number))) return
+    drop(lines, edge)
+  }
+  while (lines.length > 0 && lines.at(edge === 'top' ? 0 : -1) === '') drop(lines, edge)
+}
+
+function drop(lines: string[], edge: 'top' | 'bottom') {
+  if (edge === 'top') lines.shift()
+  else lines.pop()
+}
+
+function keyOf(line: string, number: number): string {
+  const text = plain(line)
+  if (pageNumber.test(text)) return '\0'
+  return text.replace(new RegExp(`(?<!\\d)${number}(?!\\d)`), '\0')
+}
+
+function plain(line: string): string {
+  return line
+    .replace(/^#+\s+/, '')
+    .replaceAll('\\', '')
+    .trim()
+}
+
+/**
+ * Makes bookmarks headings of their depth: the line that says the same, else a new one at the top of the page. Headings that
+ * have no bookmark go below the one that they follow.
+ */
+function withBookmarks(pages: readonly PdfPage[], bookmarks: readonly Bookmark[]): PdfPage[] {
+  // A single one is mostly the name of a file.
+  if (bookmarks.length < 2) return [...pages]
+  const byPage = Map.groupBy(bookmarks, ({ page }) => page)
+  let depth = 0
+  return pages.map(({ number, lines }) => {
+    const { added, levels } = place(lines, byPage.get(number) ?? [])
+    const top = added.flatMap(({ title, depth: level }) => [`${marks(level)} ${plainLine(title)}`, ''])
+    depth = added.at(-1)?.depth ?? depth
+    const below = lines.map((line, at) => {
+      const level = levels.get(at)
+      const [, hashes = '', text = line] = heading.exec(line) ?? []
+      if (level !== undefined) {
+        depth = level
+        return `${marks(level)} ${text}`
+      }
+      return hashes === '' ? line : `${marks(Math.max(hashes.length, depth + 1))} ${text}`
+    })
+    return { number, lines: [...top, ...below] }
+  })
+}
+
+function firstHeading(pages: readonly PdfPage[]): string | undefined {
+  for (const { lines } of pages) {
+    for (const line of lines) {
+      const [, , text] = heading.exec(line) ?? []
+      if (text) return text.replace(/\\(?=[!-/:-@[-`{-~])/g, '')
+    }
+  }
+  return undefined
+}
+
+function place(lines: readonly string[], bookmarks: readonly Bookmark[]) {
+  const added: Bookmark[] = []
+  const levels = new Map<number, number>()
+  const keys = lines.map((line) => (isText(line) ? keysOf(line) : []))
+  for (const bookmark of bookmarks) {
+    const wanted = keysOf(bookmark.title)
+    const at = keys.findIndex((found, line) => !levels.has(line) && found.some((key) => wanted.includes(key)))
+    if (at === -1) added.push(bookmark)
+    else levels.set(at, bookmark.depth)
+  }
+  return { added, levels }
+}
+
+function isText(line: string): boolean {
+  return line !== '' && !/^(?:```|\||\s|[-*+] )/.test(line)
+}
+
+/** A line as letters and digits, with its number and without. */
+function keysOf(line: string): string[] {
+  const text = line.replace(/^#+\s+/, '').toLowerCase()
+  const bare = text.replace(/^(?:(?:chapter|section|part)\s+)?[\divxlc]+(?:\\?\.\d+)*\\?[.:)]?\s+/, '')
+  return [text, bare].map((each) => each.replace(/[^\p{L}\p{N}]+/gu, ' ').trim()).filter((key) => key !== '')
+}
+
+function marks(level: number): string {
+  return '#'.repeat(Math.min(level, 6))
 }

@@ -5,7 +5,7 @@ import { isVisuallyOrdered } from './pdf-bidi.ts'
 import { brokenWords } from './pdf-hyphens.ts'
 import { pageMarkdown } from './pdf-page.ts'
 
-/** How much wider than the gap between letters that between words is. */
+/** Width of a gap between words, as a multiple of the gap between letters. */
 const wordGap = 1.35
 
 export type ReadPage = {
@@ -16,7 +16,7 @@ export type ReadPage = {
   longSide: number
   /** Letters and digits. */
   letters: number
-  /** What its text cannot be: a picture, or signs without a meaning for programs. */
+  /** Reason why its text is not the content: the page is a picture, or its characters have no meaning for programs. */
   scan: 'picture' | 'garbled' | undefined
   /** Whether nothing is drawn on it. */
   isBlank: boolean
@@ -95,7 +95,7 @@ function showsPicture({ complexity, contentBounds, textItems, width, height }: P
   return drawn > width * height * largePart && areaOf(textItems) < drawn * textPart
 }
 
-/** Of the rectangle around them. */
+/** Returns the area of the rectangle around the items. */
 function areaOf(items: readonly Rect[]): number {
   const left = Math.min(...items.map(({ x }) => x))
   const right = Math.max(...items.map(({ x, width }) => x + width))

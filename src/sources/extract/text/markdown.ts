@@ -60,13 +60,13 @@ async function withoutLongHtml(lines: readonly string[]): Promise<string[]> {
   return result
 }
 
-/** What reads HTML takes longer to load than most pages take to read, and few pages have a table of HTML. */
+/** Converts a table of HTML. The converter takes longer to load than most pages take to read, and few pages need it. */
 async function tableLines(html: string): Promise<string[]> {
   const { htmlToMarkdown } = await import('../html/html-to-markdown.ts')
   return htmlToMarkdown(html).split('\n')
 }
 
-/** On which line an element or comment ends, all of it, and what is behind it. */
+/** Returns the line on which an element or comment ends, all of its text, and the text behind it. */
 function closing(
   lines: readonly string[],
   from: number,

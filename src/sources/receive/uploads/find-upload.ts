@@ -25,7 +25,7 @@ async function asStored({ uploadBytes }: Context, upload: Upload): Promise<Uploa
   return upload.isFinalized ? upload : { ...upload, bytesReceived: await uploadBytes.size(upload) }
 }
 
-/** How far an upload is. @throws {GanglionError} `not_found`, `upload_expired` */
+/** Returns the progress of an upload. @throws {GanglionError} `not_found`, `upload_expired` */
 export async function readUpload(ctx: Context, caller: Caller, uploadId: string): Promise<UploadStatus> {
   return statusOf(await findUpload(ctx, caller, uploadId))
 }

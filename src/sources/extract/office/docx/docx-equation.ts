@@ -4,7 +4,7 @@ type Written = {
   text: string
   /** Whether letters behind it would seem to belong to its last part. */
   isOpen: boolean
-  /** What is not put in brackets again. */
+  /** Set if the text is not put in brackets again. */
   whole?: 'brackets' | 'binomial' | undefined
 }
 type Piece = Written & { name: string }
@@ -60,7 +60,7 @@ function written({ name, properties, pieces }: Frame, parent: string | undefined
   if (name === 'rad') return root(properties, pieces)
   if (name === 'mr') return closed(texts(pieces).join(', '))
   if (name === 'm' || name === 'eqArr') return closed(texts(pieces).join('; '))
-  // What these stand by belongs to all of it.
+  // An exponent or index belongs to the whole of its base.
   const isBase = name === 'e' && (parent === 'sSup' || parent === 'sSub' || parent === 'sSubSup')
   if (isBase && pieces.some((piece) => piece.name === 'f')) return closed(`(${own.text})`)
   if (name === 'e' && parent === 'func') return own.whole ? own : closed(`(${own.text.trim()})`)

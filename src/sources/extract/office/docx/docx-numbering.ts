@@ -7,7 +7,7 @@ const leftOver = new RegExp(`${begin}\\d*${end}`, 'gu')
 
 /** Counts the items of a document's lists (ECMA-376 Part 1, 17.9): a list may begin anywhere, and go on behind other text. */
 export class ListNumbers {
-  /** By the id of a numbering: its definition, and the first numbers that it gives anew. */
+  /** Definition of each numbering, and the first numbers that it overrides, by its id. */
   readonly #lists = new Map<string, { definition: string; restarts: ReadonlyMap<number, number> }>()
   readonly #starts = new Map<string, ReadonlyMap<number, number>>()
   readonly #counts = new Map<string, number[]>()

@@ -36,7 +36,7 @@ const kept: ReadonlyMap<string, readonly string[]> = new Map([
   ['br', ['w:type']],
   ['sym', ['w:font', 'w:char']],
 ])
-/** What may come in millions. A run that continues the one before is not counted. */
+/** Elements that may come in millions. A run that continues the one before is not counted. */
 const counted: ReadonlySet<string> = new Set(['p', 'r', 'tr', 'tc', 'hyperlink', 'br', 'footnote', 'endnote'])
 /** Elements that are dropped with their content: deleted or moved text, and elements without text. */
 const dropped: ReadonlySet<string> = new Set([
@@ -71,19 +71,19 @@ class PartWriter {
   #field: FormField | undefined
   readonly #out: string[] = []
   readonly #path: string[] = []
-  /** Where the paragraphs that are open begin, and whether their text is that of a table of contents. */
+  /** Open paragraphs: the place where each begins, and whether it is in a table of contents. */
   readonly #paragraphs: { at: number; isContents: boolean }[] = []
-  /** How deep what is dropped began; 0 where nothing is. */
+  /** Depth of the dropped element; 0 if none is open. */
   #droppedAt = 0
   #elements = 0
-  /** Where the runs that are open begin. */
+  /** Places at which the open runs begin. */
   readonly #runs: number[] = []
   /** The properties of the run that was closed last, and where it ends. */
   #lastRun = { properties: '', end: -1 }
-  /** How far those are that are open. */
+  /** Progress in each open table. */
   readonly #tables: ('table' | 'first row' | 'rows')[] = []
   #drawingAt = 0
-  /** Where the drawings began in whose text boxes we are. */
+  /** Depths of the drawings whose text boxes are open. */
   readonly #boxes: number[] = []
   #properties: ParagraphProperties | undefined
   #equation: EquationText | undefined
@@ -169,7 +169,7 @@ class PartWriter {
     if (name === 'trPr' && this.#tables.at(-1) === 'first row') this.#endHeader('<w:tblHeader/>')
   }
 
-  /** In Markdown the first row of a table is its header, and few documents say which it is. */
+  /** Marks the first row of a table as its header, as Markdown has it: few documents declare one. */
   #endHeader(mark: string): void {
     this.#out.push(mark)
     this.#tables[this.#tables.length - 1] = 'rows'

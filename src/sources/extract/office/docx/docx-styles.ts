@@ -4,7 +4,7 @@ const maxAncestors = 20
 const deepest = 6
 
 export type ParagraphStyles = {
-  /** By style id, 1 to 6: styles of headings, and those that are based on them. */
+  /** Level, 1 to 6, by style id: styles of headings, and those that are based on them. */
   headings: ReadonlyMap<string, number>
   /** Ids of the styles of tables of contents. */
   contents: ReadonlySet<string>
@@ -12,7 +12,7 @@ export type ParagraphStyles = {
   raised: ReadonlyMap<string, string>
 }
 
-/** What the styles of a document (WordprocessingML) say of the role of paragraphs. */
+/** Reads the roles of paragraphs from the styles of a document (WordprocessingML). */
 export function paragraphStyles(styles: XmlElement | undefined): ParagraphStyles {
   const byId = new Map((styles?.children ?? []).map((style) => [style.attributes['w:styleId'] ?? '', style]))
   const headings = new Map<string, number>()
@@ -29,7 +29,7 @@ export function paragraphStyles(styles: XmlElement | undefined): ParagraphStyles
   return { headings, contents, raised }
 }
 
-/** Of an outline level as a document writes it: 0 to 8, and 9 for text. */
+/** Returns the heading level of an outline level as a document writes it: 0 to 8, and 9 for text. */
 export function levelOf(outlineLevel: string | undefined): number | undefined {
   const level = Number(outlineLevel ?? Number.NaN)
   return level >= 0 && level < 9 ? Math.min(level + 1, deepest) : undefined

@@ -1,15 +1,19 @@
 import { strToU8, zipSync } from 'fflate'
 import mammoth from 'mammoth'
+import PostalMime from 'postal-mime'
 import { type ExtractInput, type Extraction, ExtractionError } from '../../../extracted.ts'
+import { decodeHtml } from '../../encoding/read-text.ts'
 import { htmlToMarkdown } from '../../html/html-to-markdown.ts'
+import { escapeText } from '../../markdown/escape-text.ts'
 import { descendants, escapeXml, scanXml } from '../../xml.ts'
 import { OfficePackage, type Relationship } from '../office-package.ts'
 import { shownRuns } from '../shown-runs.ts'
-import { chunkMarkdown } from './docx-chunk.ts'
 import { embeddedContent, withChunks } from './docx-embedded.ts'
 import { ListNumbers, withListStarts } from './docx-numbering.ts'
 import { rewritePart } from './docx-rewrite.ts'
 import { type ParagraphStyles, paragraphStyles } from './docx-styles.ts'
+
+const headBytes = 1024
 
 /** Characters of HTML that are converted at a time: their syntax tree takes many times as much memory. */
 const pieceSize = 2 ** 16
@@ -22,7 +26,7 @@ const unreadChunk = 'A document within the document could not be read: open it i
 /** Fewer words of heads and feet are page numbers and the like. */
 const fewestWords = 5
 const relationshipTypes = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
-/** What mammoth's own list lacks. */
+/** Styles that mammoth's own list lacks. */
 const styleMap = [
   ...["p[style-name='Source Code']", "p[style-name='HTML Preformatted']", "p[style-name='Preformatted Text']"].map(
     (style) => `${style} => pre:separator('\\n')`,
@@ -81,7 +85,7 @@ async function readDocx(file: string | Buffer, depth = 0): Promise<Extraction> {
   }
 }
 
-/** What is beside the text of a document. */
+/** Returns warnings about text beside that of the document. */
 function leftOut(document: OfficePackage): string[] {
   const links = document.relationships(document.main()).filter(({ external }) => !external)
   const parts = (...types: string[]) =>
@@ -193,4 +197,27 @@ function piecesOf(html: string): string[] {
     }
   }
   return [...pieces, html.slice(start)]
+}
+
+/**
+ * Returns the Markdown of a document that is a part of another one: HTML, HTML in a message (RFC 2557), plain text, or a text document,
+ * which `readDocx` reads. Undefined for other formats.
+ */
+async function chunkMarkdown(
+  part: Buffer | undefined,
+  readDocx: (bytes: Buffer) => Promise<string>,
+): Promise<string | undefined> {
+  const head = part?.toString('latin1', 0, headBytes) ?? ''
+  if (part === undefined || head.startsWith('{\\rtf') || head.includes('<pkg:package')) return undefined
+  if (head.startsWith('PK')) return readDocx(part)
+  if (/^(?:mime-version|content-type|from)\s*:/im.test(head)) {
+    const { html, text = '' } = await PostalMime.parse(part)
+    return html === undefined ? plainText(text) : htmlToMarkdown(html)
+  }
+  const { text } = decodeHtml(part)
+  return /<[a-z!]/i.test(text) ? htmlToMarkdown(text) : plainText(text)
+}
+
+function plainText(text: string): string {
+  return text.split(/\r?\n/).map(escapeText).join('\n').trim()
 }

@@ -45,7 +45,7 @@ export async function extractPptx({ file }: ExtractInput): Promise<Extraction> {
   return { title: document.title() ?? firstTitle, markdown, anchors, warnings, shown: shown.join('\n') }
 }
 
-/** Of all slides, in their order; the names of the parts say nothing of it. */
+/** Returns the part names of all slides in the order of the show, which the names do not tell. */
 function slideNames(document: OfficePackage): string[] {
   const main = document.main()
   const presentation = document.xml(main)

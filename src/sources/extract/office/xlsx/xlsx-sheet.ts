@@ -220,7 +220,7 @@ class SheetReader {
   }
 }
 
-/** Of a reference such as `AB12`, 0-based. */
+/** Returns the column of a reference such as `AB12`, counted from 0. */
 function columnOf(reference: string): number {
   let column = 0
   for (const letter of /^[A-Z]{1,3}/i.exec(reference)?.[0]?.toUpperCase() ?? '') {

@@ -6,7 +6,7 @@ import type { OfficePackage } from '../office-package.ts'
 import { builtInFormat, type NumberFormat, numberFormat } from './xlsx-number-format.ts'
 
 const maxSheets = 1_000
-/** Of one sheet. */
+/** Maximum number of charts of a sheet. */
 const maxCharts = 200
 /** Strings that cells share. */
 const maxStrings = 3_000_000
@@ -29,7 +29,7 @@ export type CellComment = { cell: string; author: string; text: string }
 export type Workbook = {
   sheets: Sheet[]
   strings: readonly string[]
-  /** By the index of a cell's style. */
+  /** Indexed by the style of a cell. */
   formats: readonly NumberFormat[]
   /** Whether days are counted from 1904, as on old Macs. */
   is1904: boolean
@@ -112,7 +112,7 @@ function sharedStrings(part: Buffer | undefined): string[] {
       if (name === 'si') text = ''
       else if (name === 'r') raised = undefined
       else if (name === 'vertAlign') raised = raisedRun(attributes)
-      // What is in rPh tells how to pronounce the rest.
+      // Text in rPh is a phonetic guide to the rest.
       else if (name === 'rPh') isReading = true
       else if (name === 't') isText = !isReading
     },
