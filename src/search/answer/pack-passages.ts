@@ -2,14 +2,14 @@ import { cutText } from '../../rules/text/whole-characters.ts'
 import type { ChunkHit, Packing } from '../search-index.ts'
 import {
   bestWindow,
+  type KbReading,
   lengthOf,
   type Read,
-  type Reading,
   readPassage,
   stepsBetween,
-  textOf,
   type Window,
   wholeOf,
+  windowText,
   withWindow,
 } from './passage-window.ts'
 
@@ -35,7 +35,7 @@ const rungs = [500, 1000, 2000, 4000, roomy]
 export function packPassages(
   ranked: readonly ChunkHit[],
   { maxChars, topK, least }: Packing,
-  reading: Reading,
+  reading: KbReading,
 ): ChunkHit[] {
   let budget = 0
   let windows: Window[] = []
@@ -160,7 +160,7 @@ function pagesFirst(ranked: readonly ChunkHit[], topK: number): ChunkHit[] {
 }
 
 /** The beginning of the chunk behind a window's, and the end of the one before it, where none of them is taken. */
-function neighboursOf({ of: { passage } }: Window, taken: readonly Window[], reading: Reading): Window[] {
+function neighboursOf({ of: { passage } }: Window, taken: readonly Window[], reading: KbReading): Window[] {
   const { key, ordinal, chunkCount } = passage
   return [ordinal + chunkCount, ordinal - 1].flatMap((at) => {
     const chunk = isTaken(key, at, taken) ? undefined : reading.chunkAt(key, at)
@@ -172,14 +172,14 @@ function neighboursOf({ of: { passage } }: Window, taken: readonly Window[], rea
 }
 
 /** The windows of each page as one passage. */
-function pagesOf(windows: readonly Window[], { titleOf }: Reading): ChunkHit[] {
+function pagesOf(windows: readonly Window[], { titleOf }: KbReading): ChunkHit[] {
   return Array.from(Map.groupBy(windows, ({ of }) => of.passage.key).values(), ([first, ...others]) =>
     pageOf(first as Window, others, titleOf),
   )
 }
 
 /** The breadcrumb has the headings that all of it stands under; the others are told where they begin. */
-function pageOf(best: Window, others: readonly Window[], titleOf: Reading['titleOf']): ChunkHit {
+function pageOf(best: Window, others: readonly Window[], titleOf: KbReading['titleOf']): ChunkHit {
   const windows = [best, ...others].sort((a, b) => a.of.passage.ordinal - b.of.passage.ordinal)
   const paths = windows.map(({ of }) => of.passage.headings)
   const [shortest = []] = paths.toSorted((a, b) => a.length - b.length)
@@ -191,7 +191,7 @@ function pageOf(best: Window, others: readonly Window[], titleOf: Reading['title
     const { passage } = window.of
     const path = passage.headings.join('\n')
     const isNext = follows(window, windows[at - 1])
-    const text = textOf(window)
+    const text = windowText(window)
     const head = isNext && path === under ? repeatedHead(window, content) : ''
     if (at > 0) content += head !== '' ? '\n' : isNext ? '\n\n' : gap
     if (path !== under) content += `## ${passage.headings.at(-1) ?? titleOf(passage.key)}\n\n`

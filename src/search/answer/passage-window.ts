@@ -7,7 +7,7 @@ import { type PassageUnit, passageUnits } from './passage-units.ts'
 const repeated = 0.3
 
 /** How a knowledge base is read, and its pages, by key: their titles and their chunks. */
-export type Reading = {
+export type KbReading = {
   language: string
   analyser: Analyser
   titleOf: (key: string) => string
@@ -26,7 +26,7 @@ export type Read = {
 /** A part of a passage, from one of its units to another. */
 export type Window = { of: Read; from: number; to: number }
 
-export function readPassage(passage: ChunkHit, { language, analyser }: Reading): Read {
+export function readPassage(passage: ChunkHit, { language, analyser }: KbReading): Read {
   const units = passageUnits(passage.content, language)
   const held = units.map(({ start, end }) => {
     const terms = new Set<string>()
@@ -112,7 +112,7 @@ export function lengthOf({ of: { units, leading }, from, to }: Window): number {
 }
 
 /** A window's Markdown, after what it is not understood without. */
-export function textOf({ of, from, to }: Window): string {
+export function windowText({ of, from, to }: Window): string {
   const { passage, units } = of
   const leads = leadsOf(units[from]).map(({ start, end }) => `${passage.content.slice(start, end)}\n`)
   return `${leads.join('')}${passage.content.slice(units[from]?.start, units[to]?.end)}`
