@@ -20,6 +20,60 @@ const two = {
 }
 const page = (fields: string, content = 'Text.') => `---\n${fields}---\n\n${content}\n`
 
+describe('a check that has a bound tells where it stopped', () => {
+  const many = (link: string, count = 10_001) => `${`${link}\n`.repeat(count)}`
+
+  test('links to a page that is removed, or loses a heading', async () => {
+    const { put, commit, findings, clone } = await pushing({
+      'a.md': neuronText(1, { title: 'Alpha' }, '## Old\n'),
+      'b.md': neuronText(2, { title: 'Beta' }, many('[[Alpha]]')),
+      'c.md': neuronText(3, { title: 'Gamma' }, '[[Alpha#Old]]\n'),
+    })
+    put('neurons/a.md', neuronText(1, { title: 'Alpha' }, '## New\n'))
+    expect(formatFindings(await findings(commit()))).toEqual([
+      'neurons/a.md:1: warning: The page loses headings or blocks: links of others to them were looked for in 200 pages and 10000 links only.',
+    ])
+    rmSync(join(clone, 'neurons/a.md'))
+    expect(formatFindings(await findings(commit()))).toEqual([
+      'neurons/a.md:1: warning: 1 Neuron links to it: neurons/b.md.',
+      'neurons/a.md:1: warning: More than 10000 links lead to the pages that this push removes: the others are not looked at.',
+    ])
+  })
+
+  test('pages that link to a page which loses a heading', async () => {
+    const linking = Array.from({ length: 201 }, (_, n) => [
+      `p${n}.md`,
+      neuronText(n + 2, { title: `Page ${n}` }, n === 200 ? '[[Alpha#Old]]\n' : '[[Alpha]]\n'),
+    ])
+    const files = { 'a.md': neuronText(1, { title: 'Alpha' }, '## Old\n'), ...Object.fromEntries(linking) }
+    const { put, commit, judge } = await pushing(files)
+    put('neurons/a.md', neuronText(1, { title: 'Alpha' }, '## New\n'))
+    expect(await judge(commit())).toEqual(['warning neurons/a.md:1 too-many-links'])
+  })
+
+  test('links to a file that is removed', async () => {
+    const { put, commit, accept, findings, clone } = await pushing({
+      'b.md': neuronText(2, { title: 'Beta' }, many('![[map.png]]')),
+    })
+    put('neurons/deep/map.png', 'x')
+    await accept(commit())
+    rmSync(join(clone, 'neurons/deep/map.png'))
+    expect(formatFindings(await findings(commit()))).toEqual([
+      'neurons/deep/map.png:1: warning: 1 Neuron that shows a file by this name would show none: neurons/b.md.',
+      'neurons/deep/map.png:1: warning: More than 10000 links name the files and pages that this push adds or removes: the others are not looked at.',
+    ])
+  })
+
+  test('files of a folder that is opened', async () => {
+    const { put, commit, accept, judge } = await pushing({})
+    for (let n = 0; n < 10_001; n++) put(`neurons/secret/deep/${n}.txt`, 'x')
+    put('neurons/secret/hidden.md', neuronText(2, { title: 'Beta', tags: ['internal'] }, 'Text.\n'))
+    await accept(commit())
+    put('neurons/secret/open.md', page('title: Open\n'))
+    expect(await judge(commit())).toContain('warning neurons/secret/open.md:1 too-many-links')
+  })
+})
+
 describe('what curators do', () => {
   test('edits, new pages, attachments and forge settings are fine', async () => {
     const { put, commit, judge } = await pushing(two)

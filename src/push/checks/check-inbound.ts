@@ -18,11 +18,13 @@ import type { Finding } from '../../rules/neurons/neuron.ts'
 import { oneLine } from '../../rules/text/lines.ts'
 import { pauses } from '../../system/pauses.ts'
 
-const maxLinks = 10_000
+/** Maximum number of inbound links that one check looks at. A push that exceeds it gets a warning of {@link tooManyLinks}. */
+export const maxLinks = 10_000
 const maxShown = 5
 
 type Sql = MainTables
 type Lookup = (key: string) => readonly NamedNeuron[]
+type InboundLinks = { found: LinkRow[]; isWhole: boolean }
 type Meanings = { names: Lookup; files: FileLookup }
 
 /**
@@ -44,22 +46,32 @@ export async function checkInboundLinks(
   for (const [seqId, path] of before) {
     if (now.has(seqId) || pathsOfSeqId(sql, seqId).some((holder) => !changedPaths.has(holder))) continue
     const linking = new Set<string>()
-    for (const link of linksToKeys(sql, keysOf(sql, seqId), maxLinks - looked)) {
+    const links = linksToKeys(sql, keysOf(sql, seqId), maxLinks - looked)
+    for (const link of links.found) {
       looked++
       await pause()
       if (link.kb !== null || before.has(link.seqId)) continue
       if (leadsTo(seqId, link, was) && !leadsTo(seqId, link, is)) linking.add(link.seqId)
     }
     if (linking.size > 0) findings.push(finding(path, pathsOf(sql, linking)))
+    if (links.isWhole) continue
+    const message = `More than ${maxLinks} links lead to the pages that this push removes: the others are not looked at.`
+    findings.push(tooManyLinks(path, message))
+    break
   }
   return findings
 }
 
-export function linksToNeuron(sql: Sql, seqId: string): LinkRow[] {
+/** Returns the links that lead to a Neuron; `isWhole` is false if only the first {@link maxLinks} were looked at. */
+export function linksToNeuron(sql: Sql, seqId: string): InboundLinks {
   const known = namesAndFiles(sql)
-  return linksToKeys(sql, keysOf(sql, seqId), maxLinks).filter(
-    (link) => link.kb === null && leadsTo(seqId, link, known),
-  )
+  const { found, isWhole } = linksToKeys(sql, keysOf(sql, seqId), maxLinks)
+  return { found: found.filter((link) => link.kb === null && leadsTo(seqId, link, known)), isWhole }
+}
+
+/** Returns the warning that a check has not looked at everything. */
+export function tooManyLinks(path: string, message: string): Finding {
+  return { rule: 'too-many-links', severity: 'warning', path, line: 1, message }
 }
 
 /** Returns the look-ups for links of main. */
@@ -117,17 +129,17 @@ function seqIdOf({ path, neuron }: CheckedFile): string {
   return neuron?.fields.seqId ?? path
 }
 
-function linksToKeys(sql: Sql, keys: readonly string[], max: number): LinkRow[] {
+function linksToKeys(sql: Sql, keys: readonly string[], max: number): InboundLinks {
   const links: LinkRow[] = []
   for (const key of keys) {
     for (const found of [linksByKey(sql, key), linksByBareKey(sql, key)]) {
       for (const link of found) {
-        if (links.length >= max) return links
+        if (links.length >= max) return { found: links, isWhole: false }
         links.push(link)
       }
     }
   }
-  return links
+  return { found: links, isWhole: true }
 }
 
 function leadsTo(seqId: string, link: LinkRow, known: Meanings): boolean {

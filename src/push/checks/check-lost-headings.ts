@@ -10,11 +10,12 @@ import type { Finding, WikiLink } from '../../rules/neurons/neuron.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
 import { oneLine } from '../../rules/text/lines.ts'
 import { parsePushedPage } from '../clone-check/parse-pushed-page.ts'
-import { linksToNeuron } from './check-inbound.ts'
+import { linksToNeuron, maxLinks, tooManyLinks } from './check-inbound.ts'
 
 /** Maximum number of pages that are read for one push to find links to headings. */
 const maxPages = 200
 const maxShown = 5
+const unlooked = `The page loses headings or blocks: links of others to them were looked for in ${maxPages} pages and ${maxLinks} links only.`
 
 type Sql = Projection['read']
 type Linking = { path: string; links: readonly WikiLink[] }
@@ -28,6 +29,7 @@ export async function checkLostHeadings(
   const now = new Map(files.map((file) => [file.neuron?.fields.seqId, file]))
   const changed = new Map(files.map((file) => [file.path, file]))
   const read = new Map<string, Linking>()
+  let isCut = false
   const readLinking = async (seqId: string): Promise<Linking | undefined> => {
     const path = namesInFile(sql, seqId)?.path
     const blob = path === undefined ? undefined : blobAtPath(sql, path)
@@ -35,7 +37,10 @@ export async function checkLostHeadings(
     const pushed = changed.get(path) ?? now.get(seqId)
     if (pushed !== undefined) return { path: pushed.path, links: pushed.links ?? [] }
     const known = read.get(seqId)
-    if (known !== undefined || read.size >= maxPages) return known
+    if (known !== undefined || read.size >= maxPages) {
+      isCut ||= known === undefined
+      return known
+    }
     const { links } = await parsePushedPage(await repository.readTextOnce(blob), parser)
     read.set(seqId, { path, links })
     return { path, links }
@@ -51,8 +56,10 @@ export async function checkLostHeadings(
     if (seqId === undefined || file === undefined || kept === undefined) continue
     const lost = new Set([...placeKeys(page.content)].filter((key) => !kept.has(key)))
     if (lost.size === 0) continue
-    const inbound = Map.groupBy(linksToNeuron(sql, seqId), (link) => link.seqId)
+    const { found, isWhole } = linksToNeuron(sql, seqId)
+    const inbound = Map.groupBy(found, (link) => link.seqId)
     const shown = new Set<string>()
+    isCut = !isWhole
     for (const [from, rows] of inbound) {
       const targets = new Set(rows.map(({ target }) => target))
       const linking = await readLinking(from)
@@ -62,6 +69,7 @@ export async function checkLostHeadings(
       }
     }
     if (shown.size > 0) findings.push(finding(file.path, [...shown].sort()))
+    if (isCut) findings.push(tooManyLinks(file.path, unlooked))
   }
   return findings
 }

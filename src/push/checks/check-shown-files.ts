@@ -13,7 +13,7 @@ import type { Finding } from '../../rules/neurons/neuron.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
 import { oneLine } from '../../rules/text/lines.ts'
 import { pauses } from '../../system/pauses.ts'
-import { namesAfter, namesAndFiles, namesIn } from './check-inbound.ts'
+import { maxLinks, namesAfter, namesAndFiles, namesIn, tooManyLinks } from './check-inbound.ts'
 
 /**
  * Finds Neurons that open folders to readers who saw none of their pages: links of other pages by file name lead into these folders then.
@@ -39,7 +39,12 @@ export async function checkOpenedFolders(
     const isOpenedFolder = openFolders(sql, sees, folder)
     const named: string[] = []
     for (const file of filesInFolder(sql, around)) {
-      if (++looked > maxLinks || named.length > maxShown) break
+      if (named.length > maxShown) break
+      if (++looked > maxLinks) {
+        const message = `The folder is opened to readers, and more than ${maxLinks} files are in it: the others are not looked at.`
+        findings.push(tooManyLinks(path, message))
+        break
+      }
       await pause()
       if (told.has(file) || view.files.has(file) || !isOpenedFolder(folderOf(file))) continue
       const key = fileNameKey(file)
@@ -56,7 +61,6 @@ export async function checkOpenedFolders(
   return findings
 }
 
-const maxLinks = 10_000
 const maxShown = 5
 
 /** Change of one of main's files; without `after` a removal. */
@@ -89,10 +93,16 @@ export async function checkShownFiles(
   )
   const pause = pauses()
   const found = new Map<string, { path: string; shown: string | undefined; pages: Set<string> }>()
+  const findings: Finding[] = []
   let looked = 0
   for (const key of keys) {
+    if (looked > maxLinks) break
     for (const { page: from, target, form } of referencesToFile(sql, key)) {
-      if (++looked > maxLinks) break
+      if (++looked > maxLinks) {
+        const message = `More than ${maxLinks} links name the files and pages that this push adds or removes: the others are not looked at.`
+        findings.push(tooManyLinks(changes[0]?.path ?? checked[0]?.path ?? '', message))
+        break
+      }
       await pause()
       const link = { target, form, from }
       const meaning = changedPaths.has(from) ? undefined : meaningOf(link, before)
@@ -108,7 +118,7 @@ export async function checkShownFiles(
       found.set(`${changed}\n${shown}`, finding)
     }
   }
-  return [...found.values()].map(({ path, shown, pages }) => {
+  const others = [...found.values()].map(({ path, shown, pages }): Finding => {
     const listed = [...pages].sort().slice(0, maxShown)
     const more = pages.size > maxShown ? ` and ${pages.size - maxShown} more` : ''
     const count = pages.size === 1 ? '1 Neuron that shows a file' : `${pages.size} Neurons that show a file`
@@ -116,6 +126,7 @@ export async function checkShownFiles(
     const message = `${count} by this name ${what}: ${listed.map((page) => oneLine(page, 200)).join(', ')}${more}.`
     return { rule: 'shown-files', severity: 'warning', path, line: 1, message }
   })
+  return [...others, ...findings]
 }
 
 function folderOf(path: string): string {

@@ -12,6 +12,7 @@ import { isKnownBy, keptClaim, targetKeys, wasBefore } from '../../rules/links/l
 import { writtenLinks } from '../../rules/links/written-link.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
 import { pauses } from '../../system/pauses.ts'
+import { tooManyLinks } from './check-inbound.ts'
 
 /** Maximum names that are looked up, which takes some seconds. */
 const maxKeys = 50_000
@@ -132,9 +133,7 @@ function linkedKeys(
       const { neuron } = file
       files[index] = { ...file, links: [], ...(neuron && { neuron: { ...neuron, propertyLinks: [] } }) }
       const message = `The push has links to more than ${maxKeys} names: those from here on are not looked at.`
-      if (findings.length === 0) {
-        findings.push({ rule: 'too-many-links', severity: 'warning', path: file.path, line: 1, message })
-      }
+      if (findings.length === 0) findings.push(tooManyLinks(file.path, message))
       continue
     }
     const properties = file.neuron?.propertyLinks ?? []

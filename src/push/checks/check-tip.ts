@@ -117,7 +117,7 @@ function keptNames(sql: Projection['read'], files: readonly CheckedFile[]): Map<
     const isSame = known.path === path && known.title === title
     const kept = new Set(neuron?.fields.aliases.map(exactKey))
     const gone = new Set(known.aliases.map(exactKey).filter((alias) => !kept.has(alias)))
-    const links = isSame ? [] : linksToNeuron(sql, seqId)
+    const links = isSame ? [] : linksToNeuron(sql, seqId).found
     const called = links.map((link) => placeOf(link) ?? link.target)
     const targets = called.filter((name) => !gone.has(exactKey(name)))
     names.set(seqId, [...new Set([...(known.title === undefined ? [] : [known.title]), ...targets])])
