@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { operatorsGit, withoutCredentials } from '../../git/native/operators-git.ts'
 import { readRef } from '../../git/refs/refs.ts'
 import { audienceClone } from '../../kb/clone/audience-clone.ts'
+import { mainCommit } from '../../kb/clone/shown-history.ts'
 import { inUse } from '../../kb/open/kb-use.ts'
 import { servedAudiences } from '../../rules/access/audience.ts'
 import { act } from '../command.ts'
@@ -23,7 +24,10 @@ export function addMirrorCommand(program: Command): void {
       .requiredOption('--kb <slug>', 'the knowledge base, by slug or id')
       .option('--tenant <slug>', 'whose knowledge base')
       .option('--audience <name>', servedAudiences.join(', '), 'public')
-      .addHelpText('after', '\nSafe beside a running server. It pushes with your git, its keys and its helpers.'),
+      .addHelpText(
+        'after',
+        '\nSafe beside a running server. It pushes with your git, its keys and its helpers.\nThe mirror is not a copy of the knowledge base: it has no queue, no kb.yaml and no hidden page, and cannot be adopted.\nFor a copy: git clone --mirror, with a key of a curator.',
+      ),
     Mirrored,
     ({ remote, audience, kb: name, tenant }, environment) =>
       withContext(environment, async (ctx) => {
@@ -64,9 +68,11 @@ async function requireMirror(remote: string): Promise<void> {
   try {
     await operatorsGit(beside, ['init', '--quiet', '--bare'])
     await operatorsGit(beside, ['fetch', '--quiet', '--depth=1', '--', remote, branch])
-    const mark = await operatorsGit(beside, ['log', '-1', '--format=%(trailers:key=Main-Commit)', 'FETCH_HEAD'])
+    const mark = await operatorsGit(beside, ['log', '-1', `--format=%(trailers:key=${mainCommit})`, 'FETCH_HEAD'])
     if (!mark.trim())
-      throw new Error(`The main of ${withoutCredentials(remote)} is no mirror, and would be lost: name another.`)
+      throw new Error(
+        `The main of ${withoutCredentials(remote)} was not pushed by this command, and would be lost: name another repository.`,
+      )
   } finally {
     await rm(beside, { recursive: true, force: true })
   }

@@ -29,6 +29,9 @@ export type ShownHistoryRequest = {
   upTo: number
 }
 
+/** Trailer of each commit of an audience's clone: the commit of `main` that it comes from. */
+export const mainCommit = 'Main-Commit'
+
 /** New files for which the past is searched. */
 const maxAdded = 100
 
@@ -191,7 +194,7 @@ function isFile(mode = ''): boolean {
 function toCommit({ commit, at }: PlacedCommit, made: readonly Change[], parent: string | undefined): string {
   const [only, ...others] = made.map(({ subject }) => subject)
   const subject = only !== undefined && others.length === 0 ? only : `Change ${made.length} pages and files`
-  const message = commitMessage(subject, { 'Main-Commit': commit })
+  const message = commitMessage(subject, { [mainCommit]: commit })
   const { name, email } = committer(new Date(at))
   const lines = [
     'commit refs/heads/main',

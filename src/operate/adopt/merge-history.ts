@@ -3,6 +3,7 @@ import { encodeCommit, type GitObject, hashObject, type Oid } from '../../git/ob
 import { folderMode, Tree } from '../../git/objects/tree.ts'
 import { PushTooLarge } from '../../git/pushed-objects.ts'
 import type { Repository } from '../../git/repository.ts'
+import { mainCommit } from '../../kb/clone/shown-history.ts'
 import type { Context } from '../../kb/context.ts'
 import { operator } from '../../kb/create-kb.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
@@ -29,9 +30,10 @@ export async function mergeHistory(
     throw error instanceof PushTooLarge ? new AdoptionRefused(`${source} is too large: ${error.message}`) : error
   })
   if (findings.length > 0) return findings
-  if ((await repository.blobAt(tip, 'kb.yaml')) !== undefined)
+  const lacks = await lackingPart(repository, tip)
+  if (lacks !== undefined)
     throw new AdoptionRefused(
-      `${source} has a kb.yaml, but not the queue of a knowledge base: adopt a full copy, as git clone --mirror makes it with a curator's key. Or remove kb.yaml and the seqIds of its pages in a commit.`,
+      `${source} ${lacks}: adopt a full copy, as git clone --mirror makes it with a curator's key. Or remove kb.yaml and the seqIds of its pages in a commit, and adopt it as pages of others.`,
     )
   const at = now()
   const author = signatureOf(operator, at)
@@ -45,6 +47,20 @@ export async function mergeHistory(
   const commit = { files, message, decided: 'operator', author, at, mergeParent } as const
   await kb.write((staging) => kb.commitToMain(staging, commit))
   return new OutsideAdoption(kb, undefined, { parser, now }).adopt()
+}
+
+/** Returns why the repository is a copy of a part of a knowledge base; undefined if it is of another kind. */
+async function lackingPart(repository: Repository, tip: Oid): Promise<string | undefined> {
+  if ((await repository.blobAt(tip, 'kb.yaml')) !== undefined)
+    return 'has a kb.yaml, but not the queue of a knowledge base'
+  const { data } = await repository.read(tip)
+  if (
+    !String(data)
+      .split('\n')
+      .some((line) => line.startsWith(`${mainCommit}: `))
+  )
+    return undefined
+  return 'holds only what one audience sees of a knowledge base, as ganglion mirror pushes it and keys of readers and apps clone it'
 }
 
 /** Returns a commit of its own that moves all but hidden files into `neurons/`: git follows names through it, but not through merges. */

@@ -74,7 +74,7 @@ test('a repository whose main others wrote is left alone, and failures are said 
   there('update-ref', main, theirs)
   expect(await mirror()).toMatchObject({
     code: 1,
-    stderr: `error: The main of ${remote} is no mirror, and would be lost: name another.\n`,
+    stderr: `error: The main of ${remote} was not pushed by this command, and would be lost: name another repository.\n`,
   })
   expect(there('rev-parse', main)).toBe(theirs)
 

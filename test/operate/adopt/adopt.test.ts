@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { type ContextOptions, type OpenContext, openContext } from '../../../src/app/open-context.ts'
+import { audienceClone } from '../../../src/kb/clone/audience-clone.ts'
 import { adoptKnowledgeBase } from '../../../src/operate/adopt/adopt-kb.ts'
 import { verify } from '../../../src/operate/verify/verify.ts'
 import { listNeurons } from '../../../src/pages/list-neurons.ts'
@@ -279,6 +280,21 @@ test('a copy without all of its queue, or of a damaged one, is refused', async (
   native.git('update-ref', '-d', 'refs/ganglion/queue')
   await expect(adoptKnowledgeBase(ctx, { source: copy, tenant: 'acme' })).rejects.toThrow(/git clone --mirror/)
   await expectNothing(ctx)
+})
+
+test('what one audience sees of a knowledge base is refused as such, until its pages are those of others', async () => {
+  const house = await newHouse()
+  await house.approve(await house.propose(candidate({ title: 'Shown' })))
+  const ctx = await elsewhere()
+  const copy = join(tempDir(), 'public.git')
+  const shown = await audienceClone(house.ctx(), await house.ctx().kb(house.tenantId, 'handbook'), 'public')
+  nativeGit(tempDir(), ['clone', '--quiet', '--mirror', shown, copy])
+  const adopting = () => adoptKnowledgeBase(ctx, { source: copy, tenant: 'acme' })
+  await expect(adopting()).rejects.toThrow(/holds only what one audience sees.* git clone --mirror .*remove .*seqIds/)
+  await expectNothing(ctx)
+  const native = new NativeWriter(copy)
+  native.commit(main, new Map(native.paths(main).map((path) => [path, '# Mine\n'])))
+  expect(await adopting()).toMatchObject({ isMirror: false })
 })
 
 test('two adoptions of one copy at once make one knowledge base, and one that was cut off is no obstacle', async () => {
