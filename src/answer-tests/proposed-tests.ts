@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { DismissedTest, ProposedTest } from '../contract/answer-tests.ts'
+import type { DismissedTest, ProposedTest, TestReport } from '../contract/answer-tests.ts'
 import { undefinedOn } from '../contract/errors.ts'
 import { SeqId } from '../contract/vocabulary.ts'
 import { type KbView, viewAs } from '../kb/access/kb-view.ts'
@@ -13,9 +13,11 @@ import type { Caller } from '../rules/access/caller.ts'
 import { parseMetadata } from '../rules/candidates/metadata.ts'
 import { compareText, oneLine } from '../rules/text/lines.ts'
 import { forgetQuestions, questionKey } from '../search/kb/note-question.ts'
+import { maxQuestions } from '../state/asked-questions.ts'
+import { pauses } from '../system/pauses.ts'
 import { readTestFiles } from './test-files.ts'
 
-/** Feedback that is looked at, the latest before flags and of each sender as much as there is room for, and refused questions. */
+/** Votes that one list is made of, the latest before flags and of each sender as many as there is room for, and refused questions that no test asks. */
 const maxOfEach = 50
 
 /** What `feedbackCandidate` says of the answer that it is on. */
@@ -34,29 +36,36 @@ const Feedback = z.object({
  * which a page was named, where no test wants that cited. They are derived: nothing is kept of them but the candidates and the counts.
  * For curators. @throws {GanglionError} `not_found`
  */
-export async function listProposedTests(ctx: Context, { tenantId }: Caller, kbName: string): Promise<ProposedTest[]> {
+export async function listProposedTests(
+  ctx: Context,
+  { tenantId }: Caller,
+  kbName: string,
+): Promise<Required<Pick<TestReport, 'proposed'>> & Pick<TestReport, 'moreProposed'>> {
   const kb = await ctx.kb(tenantId, kbName)
   await forgetQuestions(ctx, kb)
   const { tests } = await readTestFiles(kb.projection.read, kb.repository)
   const asked = Map.groupBy(tests, ({ test }) => questionKey(test.question))
   const proposed = new Map<string, Omit<ProposedTest, 'test'>>()
-  for (const { question, ...feedback } of await feedbackOf(kb)) {
+  for (const { question, ...feedback } of await feedbackOf(kb, maxOfEach)) {
     const known = proposed.get(questionKey(question))
     if (known !== undefined) known.feedback.push(feedback)
     else proposed.set(questionKey(question), { question, refused: 0, feedback: [feedback] })
   }
-  const refused = await ctx.askedQuestions.list(kb.identity.id, { order: 'refused', offset: 0, limit: maxOfEach })
-  for (const { question, refused: times } of refused) {
+  const refused = await ctx.askedQuestions.list(kb.identity.id, { order: 'refused', offset: 0, limit: maxQuestions })
+  const untested = refused.filter(({ question }) => proposed.has(question) || !asked.has(question))
+  for (const { question, refused: times } of untested.slice(0, maxOfEach)) {
     const one = proposed.get(question) ?? { question, feedback: [] }
     proposed.set(question, { ...one, refused: times })
   }
   const view = await viewAs(kb, { audience: 'tool' })
-  return [...proposed].flatMap(([key, one]) => {
+  const listed = [...proposed].flatMap(([key, one]) => {
     const test = testOf(one, kb, view)
     const [page] = test.cites ?? []
     const held = asked.get(key)?.some((known) => page === undefined || known.test.cites?.includes(page))
     return held ? [] : [{ ...one, test }]
   })
+  const hasMore = untested.length > maxOfEach || votesOf(kb, maxOfEach + 1).length > maxOfEach
+  return { proposed: listed, ...(hasMore && { moreProposed: true }) }
 }
 
 /** A page that is gone is no longer wished for; one that tools do not see is asked for as a curator. */
@@ -75,19 +84,28 @@ function testOf(
   return isLiked ? asked : { ...asked, refuses: false }
 }
 
-async function feedbackOf(kb: KnowledgeBase): Promise<(ProposedTest['feedback'][number] & { question: string })[]> {
-  // The latest: who names a page shall find it proposed, however much others vote.
-  const rows = lastOfSenders(kb.projection.read, 'reader-feedback', maxOfEach)
-  const found = rows.map(async ({ id: candidateId, blob }) => {
+/** The latest votes that wait: who names a page shall find it proposed, however much others vote. */
+function votesOf(kb: KnowledgeBase, limit: number): { id: string; blob: string }[] {
+  return lastOfSenders(kb.projection.read, 'reader-feedback', limit)
+}
+
+async function feedbackOf(
+  kb: KnowledgeBase,
+  limit: number,
+): Promise<(ProposedTest['feedback'][number] & { question: string })[]> {
+  const pause = pauses()
+  const found: Awaited<ReturnType<typeof feedbackOf>> = []
+  for (const { id: candidateId, blob } of votesOf(kb, limit)) {
     const { metadata } = parseCandidate(await kb.repository.readTextOnce(blob))
     const said = Feedback.safeParse(parseMetadata(metadata).data)
-    return said.success ? [{ candidateId, ...said.data }] : []
-  })
-  return (await Promise.all(found)).flat()
+    if (said.success) found.push({ candidateId, ...said.data })
+    await pause()
+  }
+  return found
 }
 
 /**
- * Dismisses what proposes a test of a question: the feedback on it, and the counts of the question, which comes back once chat refuses
+ * Dismisses what proposes a test of a question: all feedback on it, and the counts of the question, which comes back once chat refuses
  * it again. For curators. @throws {GanglionError} `not_found`
  */
 export async function dismissProposedTest(
@@ -97,13 +115,17 @@ export async function dismissProposedTest(
   { question, reason }: { question: string; reason?: string },
 ): Promise<DismissedTest> {
   const kb = await ctx.kb(caller.tenantId, kbName)
-  const feedback = (await feedbackOf(kb)).filter((one) => questionKey(one.question) === questionKey(question))
+  const feedback = (await feedbackOf(kb, Number.MAX_SAFE_INTEGER)).filter(
+    (one) => questionKey(one.question) === questionKey(question),
+  )
   const candidates: string[] = []
-  for (const { candidateId } of feedback) {
+  const dismiss = async ({ candidateId }: { candidateId: string }) => {
     const dismissing = dismissCandidate(ctx, caller, candidateId, reason === undefined ? {} : { reason })
     // Somebody else may decide on it meanwhile.
     if ((await dismissing.catch(undefinedOn('not_pending'))) !== undefined) candidates.push(candidateId)
   }
+  for (let at = 0; at < feedback.length; at += maxOfEach)
+    await Promise.all(feedback.slice(at, at + maxOfEach).map(dismiss))
   await ctx.askedQuestions.remove(kb.identity.id, questionKey(question))
   return { candidates }
 }

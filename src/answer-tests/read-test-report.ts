@@ -21,7 +21,7 @@ export async function readTestReport(
 ): Promise<TestReport> {
   if (candidate === undefined) {
     const report = await testReportOf(ctx, await ctx.readableKb(caller.tenantId, kbName))
-    return { ...report, proposed: await listProposedTests(ctx, caller, kbName) }
+    return { ...report, ...(await listProposedTests(ctx, caller, kbName)) }
   }
   const kb = await ctx.kb(caller.tenantId, kbName)
   const report = await testReportOf(ctx, kb)

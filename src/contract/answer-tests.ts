@@ -169,6 +169,12 @@ export const TestReport = TestRun.omit({ at: true })
         'Questions that readers voted on or named a Neuron for, and that chat refused, and no test holds yet. Absent with `candidate`.',
       )
       .exactOptional(),
+    moreProposed: z
+      .literal(true)
+      .describe(
+        'Present if more is pending than `proposed` was made of: the latest 50 votes, and the 50 questions refused most often that no test asks.',
+      )
+      .exactOptional(),
     problems: z.array(TestProblem).describe('What cannot be run.'),
     coverage: z
       .object({

@@ -13,8 +13,8 @@ export type QuestionCounts = Pick<AskedQuestionRow, QuestionOrder>
 export const questionOrders = ['asked', 'empty', 'refused', 'down'] as const
 export type QuestionOrder = (typeof questionOrders)[number]
 
-/** Of a knowledge base; the ones that were not asked for longest go first. */
-const maxQuestions = 5_000
+/** Maximum number of questions kept of a knowledge base; those not asked for longest are removed first. */
+export const maxQuestions = 5_000
 
 /** What people ask knowledge bases, counted without who asked. */
 export class AskedQuestions extends Store {

@@ -15,7 +15,7 @@ async function corrected() {
   const warden = await take(candidate({ title: 'Warden', content: 'The warden answers at night.' }))
   const vote = (feedback: Partial<FeedbackInput>, caller = curator) =>
     submitFeedback(ctx, caller, 'handbook', { vote: 'down', question, answer: 'A.', reason: 'Old page.', ...feedback })
-  const proposed = () => listProposedTests(ctx, curator, 'handbook')
+  const proposed = async () => (await listProposedTests(ctx, curator, 'handbook')).proposed
   return { ...bed, app, warden, vote, proposed }
 }
 
@@ -91,13 +91,36 @@ test('a question that is tested otherwise is proposed with its page until a test
   expect([candidates.length, await proposed()]).toEqual([1, []])
 })
 
-test('of many votes the latest are looked at', async () => {
-  const { vip, vote, proposed } = await corrected()
+test('of many votes the latest are listed, and the list tells that there are more', async () => {
+  const { ctx, curator, vip, vote, proposed } = await corrected()
+  const listed = () => listProposedTests(ctx, curator, 'handbook')
+  for (let n = 0; n < 49; n++) await vote({ question: `Older ${n}?` })
+  expect(await listed()).not.toHaveProperty('moreProposed')
   for (let n = 0; n < 51; n++) await vote({ vote: n === 0 ? 'flag' : 'down', question: `Question ${n}?` })
   await vote({ shouldCite: vip })
   const questions = (await proposed()).map((one) => one.question)
   expect(questions).toHaveLength(50)
   expect(questions.slice(-2)).toEqual(['Question 50?', question])
+  expect(await listed()).toMatchObject({ moreProposed: true })
+})
+
+test('a dismissal takes every vote on its question, however many came since', async () => {
+  const { ctx, curator, vote, proposed } = await corrected()
+  const first = await Promise.all(Array.from({ length: 3 }, () => vote({ vote: 'down' })))
+  for (let n = 0; n < 52; n++) await vote({ question: `Question ${n}?` })
+  expect((await proposed()).map((one) => one.question)).not.toContain(question)
+  const { candidates } = await dismissProposedTest(ctx, curator, 'handbook', { question })
+  expect(candidates.toSorted()).toEqual(first.map(({ candidateId }) => candidateId).toSorted())
+})
+
+test('refused questions that tests ask leave room for the others', async () => {
+  const { ctx, kb, proposed, add } = await corrected()
+  const refuse = (n: number, refused: number) =>
+    ctx.askedQuestions.note(kb.identity.id, `question ${n}`, { refused }, ctx.now())
+  for (let n = 0; n < 55; n++) await refuse(n, 2)
+  for (let n = 0; n < 52; n++) await add({ question: `Question ${n}?`, refuses: true })
+  for (let n = 0; n < 52; n++) await refuse(n, 9)
+  expect((await proposed()).map((one) => one.question)).toEqual(['question 52', 'question 53', 'question 54'])
 })
 
 test('one sender with many votes leaves room for those of others', async () => {

@@ -7,11 +7,12 @@ import { listKnowledgeBases } from '../../pages/list-knowledge-bases.ts'
 import { listQueue } from '../../queue/lists/list-queue.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { listSources } from '../../sources/list-sources.ts'
+import { searchPath } from './search-paths.ts'
 
 export type Jump = { group: string; label: string; detail: string; href: string }
 
 const most = { pages: 8, sources: 4, candidates: 4, kbs: 5, commands: 6 }
-/** Knowledge bases whose pages are looked through. */
+/** Knowledge bases whose pages and Sources are looked through at each keystroke. A jump to the search of all tells that there are more. */
 const maxKbs = 20
 
 const commands: readonly { label: string; href: string; least: PersonRole }[] = [
@@ -68,10 +69,19 @@ export async function jumps(
     ...(candidates ?? []),
     ...sources.slice(0, most.sources),
     ...places.slice(0, most.kbs),
+    ...(q === '' || kbs.length <= maxKbs ? [] : [searchAll(q, kbs.length)]),
     ...commandsFor(role, here)
       .filter(({ label }) => isNamed(label))
       .slice(0, q === '' ? undefined : most.commands),
   ]
+}
+
+function searchAll(q: string, count: number): Jump {
+  return {
+    ...{ group: 'Go to', label: `Search all ${count} knowledge bases for “${q}”` },
+    detail: `Only pages and Sources of ${maxKbs} knowledge bases are listed here`,
+    href: searchPath(undefined, { q, kind: 'all' }),
+  }
 }
 
 type Kb = { slug: string; title: string }

@@ -1,4 +1,5 @@
 import { kbPage } from '../../contract/console-paths.ts'
+
 /** What is searched for, as it stands in the URL. */
 export type SearchAsked = {
   q: string

@@ -29,7 +29,7 @@ import { candidateUrl, listPath, type QueueParams } from './view.ts'
 export type ListPage = {
   queue: QueuePage
   failingLinks: readonly FailingLink[]
-  proposedTests: { kb: { slug: string; title: string }; count: number } | undefined
+  proposedTests: { kb: { slug: string; title: string }; count: number; hasMore: boolean } | undefined
   params: QueueParams
   /** Where this page begins, for the links that come back to it. */
   place: { after?: string | undefined; before?: string | undefined }
@@ -101,8 +101,9 @@ function filters(visit: Visit, list: ListPage): Html {
   </div>`
 }
 
-function proposedNote({ kb, count }: NonNullable<ListPage['proposedTests']>): Html {
-  return html`<p><a href="${kbPage(kb.slug)}/tests#proposed">${count} proposed answer ${count === 1 ? 'test' : 'tests'} of <bdi>${kb.title}</bdi></a></p>`
+function proposedNote({ kb, count, hasMore }: NonNullable<ListPage['proposedTests']>): Html | undefined {
+  if (count === 0 && !hasMore) return undefined
+  return html`<p><a href="${kbPage(kb.slug)}/tests#proposed">${hasMore && 'More than '}${count} proposed answer ${count === 1 ? 'test' : 'tests'} of <bdi>${kb.title}</bdi></a></p>`
 }
 
 function isFiltered({ show: _, status, ...others }: QueueParams): boolean {

@@ -79,8 +79,8 @@ export function answersOf(ctx: AppContext) {
   async function countProposed(caller: Caller, kbs: readonly KbLabel[], { kb, status = 'pending' }: QueueParams) {
     const [shown, other] = kbs.filter(({ slug }) => kb === undefined || slug === kb)
     if (shown === undefined || other !== undefined || status !== 'pending') return undefined
-    const proposed = await listProposedTests(ctx, caller, shown.slug).catch(unlessUnavailable)
-    return proposed?.length ? { kb: shown, count: proposed.length } : undefined
+    const listed = await listProposedTests(ctx, caller, shown.slug).catch(unlessUnavailable)
+    return listed && { kb: shown, count: listed.proposed.length, hasMore: listed.moreProposed === true }
   }
 
   async function sendCandidate(

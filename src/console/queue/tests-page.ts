@@ -143,11 +143,12 @@ function resultTable({ kb, report }: TestsView): Html {
 }
 
 /** Of each question a form that is filled in, and one that says no. */
-function proposedSection(visit: Visit, { kb, report: { proposed = [] } }: TestsView): Html | undefined {
-  if (proposed.length === 0) return undefined
+function proposedSection(visit: Visit, { kb, report: { proposed = [], moreProposed } }: TestsView): Html | undefined {
+  if (proposed.length === 0 && !moreProposed) return undefined
   const path = `${kbPage(kb.slug)}/tests`
   return html`<section aria-labelledby="proposed"><h2 id="proposed">Proposed tests</h2>
     <p class="hint">Questions that readers voted on, which wait in the queue, and that chat refused. Adding a test takes its question off the list.</p>
+    ${moreProposed && html`<p class="hint">More is pending: only the latest 50 votes and the 50 questions refused most often are listed. Decide on these, or read <a href="${withQuery('/queue', { kb: kb.slug, kind: 'reader-feedback' })}">all votes</a> and <a href="${kbPage(kb.slug)}/questions">all questions</a>.</p>`}
     <ul>${proposed.map(({ question, refused, feedback, test: { audience, cites, refuses } }) => {
       const typed = {
         question,

@@ -36,7 +36,6 @@ export type KbHits = PartialAnswer & {
 const perPage = 20
 const maxPages = 25
 const perKb = 5
-const maxKbs = 50
 /** How many knowledge bases are searched at once. */
 const atOnce = 50
 
@@ -75,7 +74,7 @@ export async function searchPages(
 
 /**
  * The best of what a person's query finds in each knowledge base of the tenant, by slug, where it finds anything or
- * can not yet find all; of the first 50.
+ * can not yet find all.
  * @throws {ValidationError} for a query beyond the limits.
  */
 export async function searchEverywhere(
@@ -83,7 +82,7 @@ export async function searchEverywhere(
   caller: Caller,
   { q, kind, isTyping }: PersonQuery,
 ): Promise<KbHits[]> {
-  const found = await findInEach(ctx, caller, { q, kind, limit: perKb, interactive: isTyping }, maxKbs)
+  const found = await findInEach(ctx, caller, { q, kind, limit: perKb, interactive: isTyping })
   return found.filter(({ total, isUnavailable, behind }) => total > 0 || isUnavailable || behind !== undefined)
 }
 
@@ -121,12 +120,7 @@ export async function searchTenant(
 type KbFound = SearchFound & Pick<KbHits, 'kb' | 'isUnavailable'>
 
 /** What each knowledge base of the tenant has, by slug; one that cannot be read does not take the others with it. */
-async function findInEach(
-  ctx: Context,
-  caller: Caller,
-  query: SearchQuery,
-  most = Number.POSITIVE_INFINITY,
-): Promise<KbFound[]> {
+async function findInEach(ctx: Context, caller: Caller, query: SearchQuery): Promise<KbFound[]> {
   const { knowledgeBases } = await listKnowledgeBases(ctx, caller)
   const find = async ({ id, slug, title }: { id: string; slug: string; title: string }): Promise<KbFound> => {
     const kb = { slug, title }
@@ -135,11 +129,10 @@ async function findInEach(
     return { kb, ...(found ?? { hits: [], total: 0, matched: 'all' }), isUnavailable: found === undefined }
   }
   const found: KbFound[] = []
-  const asked = knowledgeBases.slice(0, most)
   // Others need room, too.
   const share = Math.max(1, Math.min(atOnce, Math.floor(ctx.kbs.most / 2)))
-  for (let at = 0; at < asked.length; at += share)
-    found.push(...(await Promise.all(asked.slice(at, at + share).map(find))))
+  for (let at = 0; at < knowledgeBases.length; at += share)
+    found.push(...(await Promise.all(knowledgeBases.slice(at, at + share).map(find))))
   return found
 }
 

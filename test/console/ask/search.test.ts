@@ -223,4 +223,11 @@ describe('the palette', () => {
     expect((await jumps(curator, { q: 'pagers' })).map((jump) => jump.split(' /')[0])).toEqual(['Pages: Pagers'])
     expect(await jumps(curator, { q: 'damaged' })).toEqual(['Knowledge bases: damaged /kb/damaged'])
   })
+
+  test('leads to the search of all where it looks through some of the knowledge bases', async () => {
+    const jump = /^Go to: Search all 24 knowledge bases for “pag” \/search\?q=pag$/
+    expect((await jumps(reader, { q: 'pag' })).filter((one) => one.includes('Search all'))).toEqual([])
+    for (let n = 0; n < 21; n++) await createKnowledgeBase(console.ctx, { tenant: 'acme', slug: `more-${n}` })
+    expect(await jumps(reader, { q: 'pag' })).toContainEqual(expect.stringMatching(jump))
+  })
 })
