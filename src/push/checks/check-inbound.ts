@@ -19,7 +19,7 @@ import { oneLine } from '../../rules/text/lines.ts'
 import { pauses } from '../../system/pauses.ts'
 
 /** Maximum number of inbound links that one check looks at. A push that exceeds it gets a warning of {@link tooManyLinks}. */
-export const maxLinks = 10_000
+export const maxInbound = 10_000
 const maxShown = 5
 
 type Sql = MainTables
@@ -46,7 +46,7 @@ export async function checkInboundLinks(
   for (const [seqId, path] of before) {
     if (now.has(seqId) || pathsOfSeqId(sql, seqId).some((holder) => !changedPaths.has(holder))) continue
     const linking = new Set<string>()
-    const links = linksToKeys(sql, keysOf(sql, seqId), maxLinks - looked)
+    const links = linksToKeys(sql, keysOf(sql, seqId), maxInbound - looked)
     for (const link of links.found) {
       looked++
       await pause()
@@ -55,17 +55,17 @@ export async function checkInboundLinks(
     }
     if (linking.size > 0) findings.push(finding(path, pathsOf(sql, linking)))
     if (links.isWhole) continue
-    const message = `More than ${maxLinks} links lead to the pages that this push removes: the others are not looked at.`
+    const message = `More than ${maxInbound} links lead to the pages that this push removes: the others are not looked at.`
     findings.push(tooManyLinks(path, message))
     break
   }
   return findings
 }
 
-/** Returns the links that lead to a Neuron; `isWhole` is false if only the first {@link maxLinks} were looked at. */
+/** Returns the links that lead to a Neuron; `isWhole` is false if only the first {@link maxInbound} were looked at. */
 export function linksToNeuron(sql: Sql, seqId: string): InboundLinks {
   const known = namesAndFiles(sql)
-  const { found, isWhole } = linksToKeys(sql, keysOf(sql, seqId), maxLinks)
+  const { found, isWhole } = linksToKeys(sql, keysOf(sql, seqId), maxInbound)
   return { found: found.filter((link) => link.kb === null && leadsTo(seqId, link, known)), isWhole }
 }
 

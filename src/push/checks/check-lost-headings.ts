@@ -10,12 +10,12 @@ import type { Finding, WikiLink } from '../../rules/neurons/neuron.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
 import { oneLine } from '../../rules/text/lines.ts'
 import { parsePushedPage } from '../clone-check/parse-pushed-page.ts'
-import { linksToNeuron, maxLinks, tooManyLinks } from './check-inbound.ts'
+import { linksToNeuron, maxInbound, tooManyLinks } from './check-inbound.ts'
 
 /** Maximum number of pages that are read for one push to find links to headings. */
 const maxPages = 200
 const maxShown = 5
-const unlooked = `The page loses headings or blocks: links of others to them were looked for in ${maxPages} pages and ${maxLinks} links only.`
+const unlooked = `The page loses headings or blocks: links of others to them were looked for in ${maxPages} pages and ${maxInbound} links only.`
 
 type Sql = Projection['read']
 type Linking = { path: string; links: readonly WikiLink[] }

@@ -13,7 +13,7 @@ import type { Finding } from '../../rules/neurons/neuron.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
 import { oneLine } from '../../rules/text/lines.ts'
 import { pauses } from '../../system/pauses.ts'
-import { maxLinks, namesAfter, namesAndFiles, namesIn, tooManyLinks } from './check-inbound.ts'
+import { maxInbound, namesAfter, namesAndFiles, namesIn, tooManyLinks } from './check-inbound.ts'
 
 /**
  * Finds Neurons that open folders to readers who saw none of their pages: links of other pages by file name lead into these folders then.
@@ -40,8 +40,8 @@ export async function checkOpenedFolders(
     const named: string[] = []
     for (const file of filesInFolder(sql, around)) {
       if (named.length > maxShown) break
-      if (++looked > maxLinks) {
-        const message = `The folder is opened to readers, and more than ${maxLinks} files are in it: the others are not looked at.`
+      if (++looked > maxInbound) {
+        const message = `The folder is opened to readers, and more than ${maxInbound} files are in it: the others are not looked at.`
         findings.push(tooManyLinks(path, message))
         break
       }
@@ -96,10 +96,10 @@ export async function checkShownFiles(
   const findings: Finding[] = []
   let looked = 0
   for (const key of keys) {
-    if (looked > maxLinks) break
+    if (looked > maxInbound) break
     for (const { page: from, target, form } of referencesToFile(sql, key)) {
-      if (++looked > maxLinks) {
-        const message = `More than ${maxLinks} links name the files and pages that this push adds or removes: the others are not looked at.`
+      if (++looked > maxInbound) {
+        const message = `More than ${maxInbound} links name the files and pages that this push adds or removes: the others are not looked at.`
         findings.push(tooManyLinks(changes[0]?.path ?? checked[0]?.path ?? '', message))
         break
       }
