@@ -11,6 +11,7 @@ import { undoOf } from '../kb/projection/written-versions.ts'
 import { serverDomain } from '../kb/refs/commit-message.ts'
 import { tryParseCandidate } from '../markdown/file/candidate-file.ts'
 import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
+import { isReversal } from '../rules/candidates/candidate.ts'
 
 export type ActivityItem = {
   id: number
@@ -84,7 +85,8 @@ export class ActivityTeller {
     if (row === undefined) return {}
     const { title, createdBy, approval } = row
     const subject = { title, candidateId, ...(approval === undefined ? {} : { seqId: approval.seqId }) }
-    if (kind === 'candidate.created') return { subject, by: createdBy }
+    if (kind === 'candidate.created')
+      return { subject, by: createdBy, ...(isReversal({ verdict: row }) && { reason: row.reason }) }
     if (kind === 'candidate.approved') {
       return { subject, by: await this.#authorOf(kb, commit), undo: this.#undoOf(kb, candidateId) }
     }

@@ -68,7 +68,8 @@ export async function proposeUndo(
   do {
     // Each part has a time of its own, by which the queue distinguishes its entries.
     const at = new Date(undoing.at.getTime() + parts.length)
-    const recording = kb.write((staging) => recordUndo(kb, staging, { ...undoing, at }, { seen, atOnce }))
+    const place = { number: parts.length + 1, seen, atOnce }
+    const recording = kb.write((staging) => recordUndo(kb, staging, { ...undoing, at }, place))
     // If a later part fails, the answer has the parts that are recorded.
     const part = await (parts.length === 0 ? recording : recording.catch(undefinedOn()))
     if (part === undefined) break
@@ -139,27 +140,29 @@ async function sentBy(ctx: Context, { identity }: KnowledgeBase, id: string): Pr
   return { writer: { senders: [...ids, ...senders(own)] }, replaced: { senders: senders(replaced) } }
 }
 
-/** @param seen the Neurons of earlier parts */
+/** @param number of this part, from 1 @param seen the Neurons of earlier parts */
 async function recordUndo(
   kb: KnowledgeBase,
   staging: Staging,
   undoing: Undoing,
-  { seen, atOnce }: { seen: ReadonlySet<string>; atOnce: number },
+  { number, seen, atOnce }: { number: number; seen: ReadonlySet<string>; atOnce: number },
 ): Promise<Part> {
   const { write: sql } = kb.projection
   const { writer, replaced, since, dryRun, actor, at } = undoing
-  const isFirst = seen.size === 0
   const written = writtenSince(sql, writer, since)
   const waiting = [...written].filter(([seqId]) => !seen.has(seqId))
+  const total = number - 1 + Math.ceil(waiting.length / atOnce)
+  const part = total > 1 ? ` (part ${number} of ${total})` : ''
+  const reason = undoing.reason + part
   const reversals: Listed[] = []
-  const others = replaced === undefined || !isFirst ? [] : writtenSince(sql, replaced, since).keys()
+  const others = replaced === undefined || number > 1 ? [] : writtenSince(sql, replaced, since).keys()
   const kept: UndoAnswer['kept'] = [...others]
     .filter((seqId) => !written.has(seqId) && findNeuron(sql, seqId) !== undefined)
     .map((seqId) => ({ seqId, reason: 'Somebody else uploaded a later edition of its Source.' }))
   const added: Candidate[] = []
   const taken = waiting.slice(0, atOnce)
   for (const [seqId, versions] of taken) {
-    const reversal = await reversalOf(kb, staging, { ...undoing, seqId, written: versions })
+    const reversal = await reversalOf(kb, staging, { ...undoing, reason, seqId, written: versions })
     if (typeof reversal === 'string') kept.push({ seqId, reason: reversal })
     else if (reversal !== undefined) {
       const known = await waitingReversal(kb, staging, reversal.candidate)
@@ -172,7 +175,7 @@ async function recordUndo(
     }
   }
   if (added.length > 0) {
-    const message = proposalMessage({ candidates: added })
+    const message = proposalMessage({ candidates: added, part })
     await kb.commitToQueue(staging, { candidates: added, message, author: signatureOf(actor, at), at })
   }
   const seqIds = taken.map(([seqId]) => seqId)

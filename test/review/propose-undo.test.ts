@@ -157,6 +157,14 @@ test('more than fit into one commit are taken back in parts, and a request that 
   expect(answer.reversals.slice(0, 4)).toEqual(cut.reversals)
   expect(new Set(answer.reversals.map(({ candidateId }) => candidateId)).size).toBe(5)
   expect(await undo()).toEqual(answer)
+  const told = nativeGit(desk.gitDir, ['log', '-3', '--format=%s', 'refs/ganglion/queue'])
+  expect(told.split('\n')).toEqual([
+    'Propose "Spam 4" (part 3 of 3)',
+    'Propose 2 changes of Neurons (part 2 of 3)',
+    'Propose 2 changes of Neurons (part 1 of 3)',
+  ])
+  const [third] = (await listQueue(ctx, curator, { text: 'Spam 4', status: 'pending', limit: 1 })).entries
+  expect(third?.reason).toMatch(/^takes back what the key bot wrote since .* \(part 3 of 3\)$/)
   const commits = nativeGit(desk.gitDir, ['rev-list', '--count', 'main'])
   expect(await approveAll()).toBe(3)
   expect(Number(nativeGit(desk.gitDir, ['rev-list', '--count', 'main']))).toBe(Number(commits) + 3)

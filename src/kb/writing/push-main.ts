@@ -139,13 +139,13 @@ async function mergedPush(kb: KnowledgeBase, view: MainView, push: MainPush): Pr
 const verbs: Partial<Record<Decision['action'], string>> = { approve: 'Vote for', reopen: 'Reopen', dismiss: 'Dismiss' }
 
 /** Message of the queue's commit with the candidates of a push. */
-export function proposalMessage({ candidates }: Pick<Taking, 'candidates'>): string {
+export function proposalMessage({ candidates, part = '' }: Pick<Taking, 'candidates'> & { part?: string }): string {
   const [first] = candidates
   const what = candidates.length === 1 ? `"${first?.title}"` : `${candidates.length} changes of Neurons`
   const [action, ...others] = new Set(candidates.map(({ decisions }) => decisions.at(-1)?.action))
   const verb = (others.length === 0 && action && verbs[action]) || 'Propose'
   const ids = candidates.map(({ id }): [string, string] => ['Candidate', id])
-  return commitMessage(`${verb} ${what}`, [...ids, ['Connector', first?.connector ?? '']])
+  return commitMessage(`${verb} ${what}${part}`, [...ids, ['Connector', first?.connector ?? '']])
 }
 
 /** The candidates that a push takes, and whether it brings more than they propose. Links that follow a rename are nobody's text. */

@@ -97,7 +97,7 @@ export const followsRename = 'links follow a rename'
 /** Beginning of the verdict's reason for a candidate that reverts earlier changes. */
 export const takesBack = 'takes back'
 
-export function isReversal({ verdict }: Pick<Candidate, 'verdict'>): boolean {
+export function isReversal({ verdict }: { verdict: { reason: string } }): boolean {
   return verdict.reason.startsWith(`${takesBack} `)
 }
 
