@@ -50,8 +50,8 @@ function addAdd(webhook: Command): void {
     ({ tenant: slug, kb, kind: kinds, ...asked }, environment) =>
       withContext(environment, async (ctx) => {
         const tenant = { ...operator, tenantId: (await requireTenant(ctx.tenants, slug)).id }
-        // Whether the server sends to a private address is for its own environment to say.
-        const added = await addWebhook(ctx, tenant, { ...asked, kb, kinds }, { allowPrivate: true }).catch((error) => {
+        const options = { allowPrivate: environment.webhookPrivate }
+        const added = await addWebhook(ctx, tenant, { ...asked, kb, kinds }, options).catch((error) => {
           if (!(error instanceof GanglionError)) throw error
           throw new Error(`${slug} has no knowledge base ${kb}.`)
         })

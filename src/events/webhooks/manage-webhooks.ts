@@ -54,7 +54,9 @@ async function checkReceiver(url: string, { allowPrivate, resolve = resolveHost 
     return addresses.length === 0 || addresses.some(({ address }) => isPublicAddress(address))
   }
   if (!(await isPublic().catch(() => false))) {
-    throw new ValidationError({ url: [`${hostname} has no public address.`] })
+    throw new ValidationError({
+      url: [`${hostname} has no public address: the server sends there only with GANGLION_WEBHOOK_PRIVATE=true.`],
+    })
   }
 }
 

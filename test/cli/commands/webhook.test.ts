@@ -25,7 +25,9 @@ async function receiver(status: number) {
 }
 
 async function add(data: string, url: string, more: string[] = []): Promise<{ id: string; secret: string }> {
-  const { json } = await ganglionJson(['webhook', 'add', url, '--tenant', 'acme', '--data', data, ...more])
+  const { json } = await ganglionJson(['webhook', 'add', url, '--tenant', 'acme', '--data', data, ...more], {
+    GANGLION_WEBHOOK_PRIVATE: 'true',
+  })
   return json as { id: string; secret: string }
 }
 
@@ -75,9 +77,11 @@ test('for a person, the secret stands on a line of its own', async () => {
   expect(stdout.split('\n')[1]).toMatch(secretShape)
 })
 
-test('a test message is signed; private addresses are refused unless the operator lets them be', async () => {
+test('a test message is signed; private addresses are refused at once unless the operator lets them be', async () => {
   const data = await dataWithTenants('acme')
   const { url, messages } = await receiver(204)
+  const adding = await ganglion(['webhook', 'add', url, '--tenant', 'acme', '--data', data])
+  expect(adding).toMatchObject({ code: 1, stderr: expect.stringMatching(/no public address.*GANGLION_WEBHOOK_PRIVATE/) })
   const { id, secret } = await add(data, url)
   const note = '127.0.0.1 has no public address.'
   const refused = await ganglionJson(['webhook', 'test', id, '--data', data])
