@@ -1,5 +1,5 @@
 import { type KeyLimits, limitsOrNone, type NewApiKey } from '../contract/administration.ts'
-import { GanglionError } from '../contract/errors.ts'
+import { GanglionError, ValidationError } from '../contract/errors.ts'
 import { type Acting, recordAct } from '../kb/access/audit.ts'
 import type { Context } from '../kb/context.ts'
 import { bareId, isPerson } from '../rules/access/caller.ts'
@@ -14,16 +14,20 @@ export type ApiKeyPage = { keys: ApiKeySummary[]; next: string | null }
 const pageSize = 50
 const maxName = 100
 
-/** Creates an API key of the caller's tenant, which counts as its maker. Only this answer contains the token. */
+/**
+ * Creates an API key of the caller's tenant, which counts as its maker. Only this answer contains the token.
+ * @throws {ValidationError} for an audience of a key that is not a reader's
+ */
 export async function createApiKey(
   ctx: Pick<Context, 'apiKeys' | 'audit' | 'now' | 'onError'>,
   by: Acting,
   input: NewApiKey,
 ): Promise<{ key: ApiKeySummary; token: string }> {
   const { tenantId, name: createdBy } = by
-  const audience = input.role === 'reader' ? {} : { audience: null }
+  if (input.audience && input.role !== 'reader')
+    throw new ValidationError({ audience: ['is for reader keys only: keys of other roles may ask for each audience anyway. Leave it out.'] })
   const userId = isPerson(by) ? bareId(by) : undefined
-  const record = { ...input, ...audience, tenantId, createdBy, userId }
+  const record = { ...input, tenantId, createdBy, userId }
   const { key, token } = await ctx.apiKeys.create(record, ctx.now())
   await recordAct(ctx, by, { action: 'key.created', subject: key.name, detail: key.role })
   return { key: summaryOf(key), token }

@@ -7,18 +7,15 @@ import { dataWithTenants, ganglion, ganglionJson } from '../support.ts'
 
 const uuid = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/)
 
-test('a reader key is made for students, a key of another role needs no audience', async () => {
+test('a reader key is made for students, a key of another role is refused with an audience', async () => {
   const data = await dataWithTenants('acme')
-  for (const role of ['reader', 'app']) {
-    await ganglionJson([
-      ...['key', 'create', '--data', data, '--tenant', 'acme', '--role', role, '--audience', 'student'],
-    ])
-  }
+  const make = (role: string) =>
+    ganglion([...['key', 'create', '--data', data, '--tenant', 'acme'], ...['--role', role, '--audience', 'student']])
+  expect((await make('reader')).code).toBe(0)
+  for (const role of ['app', 'curator'])
+    expect(await make(role)).toMatchObject({ code: 1, stderr: expect.stringContaining('is for reader keys only') })
   expect((await ganglionJson(['key', 'list', '--data', data])).json).toMatchObject({
-    keys: [
-      { role: 'reader', audience: 'student' },
-      { role: 'app', audience: null },
-    ],
+    keys: [{ role: 'reader', audience: 'student' }],
   })
 })
 
