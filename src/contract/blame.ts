@@ -31,7 +31,7 @@ export const BlamedSentence = z
       .string()
       .nullable()
       .describe(
-        'For curators: name of who proposed the sentence, or who added it to the candidate. Null if no candidate brought it.',
+        'For curators: name of who proposed the sentence, or who added it to the candidate; for a key that a person made, that person, with the name of the key in brackets. Null if no candidate brought it.',
       )
       .exactOptional(),
     connector: z

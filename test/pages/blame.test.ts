@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { readBlame } from '../../src/pages/blame/read-blame.ts'
 import { readHistory } from '../../src/pages/read-history.ts'
 import { approveCandidate } from '../../src/queue/approve-candidate.ts'
+import { createApiKey } from '../../src/people/manage-api-keys.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import type { CompiledPage } from '../../src/sources/compile/compiled.ts'
 import { commitSource } from '../../src/sources/ingest/commit-source.ts'
@@ -89,6 +90,19 @@ test('each sentence is of who said it, through editions of its Source, edits, ed
     sentences.map(({ text, version }) => [text, version]),
   )
   expect(JSON.stringify(shown)).not.toMatch(/proposedBy|connector|model|The app/)
+})
+
+test('curators read who made the key that proposed a sentence', async () => {
+  const { ctx, curator } = await newTestBed()
+  const ann = await ctx.users.create({ email: 'ann@example.com', name: 'Ann', passwordHash: '' }, ctx.now())
+  const by = { id: `user:${ann?.id}`, name: 'Ann', tenantId: curator.tenantId }
+  const input = { name: 'bot', role: 'app', connectors: [], expiresAt: null } as const
+  const { key } = await createApiKey(ctx, by, { ...input, connectors: [] })
+  const sender = { ...curator, id: `key:${key.id}`, name: 'bot', role: 'app' } as const
+  const { candidateId } = await submitCandidate(ctx, sender, candidate({ content: 'Wash hands.' }))
+  const { seqId } = Object(await approveCandidate(ctx, curator, candidateId, {}))
+  const { sentences } = await readBlame(ctx, curator, { kb: 'handbook', seqId })
+  expect(sentences).toMatchObject([{ text: 'Wash hands.', proposedBy: 'Ann (bot)' }])
 })
 
 test('a page that the caller may not see has no blame, and a version that was hidden says nothing', async () => {

@@ -42,6 +42,18 @@ export async function whoIs(ctx: WhoIsContext, tenantId: string, actorId: string
   return { id: `@${bare}`, names: forgeAccount.test(actorId) ? [actorId] : [], mayDecide: !actorId.includes(':') }
 }
 
+/** Returns the name of an actor; for a key that a person made, that person's name with the key's in brackets. */
+export async function creditedName(
+  ctx: WhoIsContext,
+  tenantId: string,
+  { id: actorId, name }: { id: string; name: string },
+): Promise<string> {
+  if (!/^(?:key|git|undo):/.test(actorId)) return name
+  const [kind, bare = ''] = splitOnce((await whoIs(ctx, tenantId, actorId)).id)
+  const person = kind === 'user' ? await ctx.users.get(bare) : undefined
+  return person === undefined || person.name === name ? name : `${person.name} (${name})`
+}
+
 /** Returns the ids of all actors that are one key or, where `id` is that of a person, that person; see {@link whoIs}. */
 export async function actorIdsOf({ apiKeys }: WhoIsContext, tenantId: string, id: string): Promise<string[]> {
   const ids = [id, ...(await apiKeys.idsOf(id, tenantId))]

@@ -3,11 +3,12 @@ import { GanglionError } from '../../contract/errors.ts'
 import { type KbView, viewFor } from '../../kb/access/kb-view.ts'
 import { NamedSources } from '../../kb/access/shown-fields.ts'
 import { type ShownVersion, shownVersions } from '../../kb/access/shown-versions.ts'
+import { creditedName } from '../../kb/access/who-is.ts'
 import type { Context } from '../../kb/context.ts'
 import { findNeuron } from '../../kb/projection/neuron-queries.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import type { Caller } from '../../rules/access/caller.ts'
-import { ingestActor } from '../../rules/candidates/candidate.ts'
+import { type Actor, ingestActor } from '../../rules/candidates/candidate.ts'
 import { unixLines } from '../../rules/text/line-endings.ts'
 import { pauses } from '../../system/pauses.ts'
 import { approverOf } from '../read-history.ts'
@@ -55,7 +56,7 @@ export async function readBlame(
     await pause()
     const version = versions[at]
     if (version === undefined) continue
-    const known = origins.get(at) ?? originOf({ view, named }, version)
+    const known = origins.get(at) ?? originOf(ctx, { view, named }, version)
     origins.set(at, known)
     const { said, sent } = await known
     const { sources: _, ...revised } = { ...said, ...(isCurator && { proposedBy: sent?.revisedBy ?? null }) }
@@ -68,7 +69,12 @@ export async function readBlame(
   return { ...answer, ...(nextStart !== undefined && { nextStart }) }
 }
 
-async function originOf({ view, named }: { view: KbView; named: NamedSources }, row: ShownVersion): Promise<Origin> {
+async function originOf(
+  ctx: Context,
+  { view, named }: { view: KbView; named: NamedSources },
+  row: ShownVersion,
+): Promise<Origin> {
+  const credited = async (by: Actor) => (view.audience === 'curator' ? creditedName(ctx, view.kb.identity.tenantId, by) : by.name)
   const { version, commit, at, candidate, file } = row
   const read = async (blob: string) => parseCandidate(await view.kb.repository.readTextOnce(blob))
   const approvedBy = await approverOf(view.kb, row)
@@ -80,7 +86,7 @@ async function originOf({ view, named }: { view: KbView; named: NamedSources }, 
     said: {
       ...{ version, commit, at, approvedBy, candidateId: candidate?.id ?? null },
       ...(view.audience === 'curator' && {
-        proposedBy: record?.createdBy.name ?? null,
+        proposedBy: record === undefined ? null : await credited(record.createdBy),
         connector: record?.connector ?? null,
         model: candidate?.model ?? null,
       }),
@@ -89,7 +95,7 @@ async function originOf({ view, named }: { view: KbView; named: NamedSources }, 
     sent:
       content === undefined
         ? undefined
-        : { text: bare(unixLines(content)), revisedBy: revision?.by.name ?? approvedBy },
+        : { text: bare(unixLines(content)), revisedBy: revision === undefined ? approvedBy : await credited(revision.by) },
   }
 }
 
