@@ -20,6 +20,20 @@ const two = {
 }
 const page = (fields: string, content = 'Text.') => `---\n${fields}---\n\n${content}\n`
 
+test('an audience that main knows from other pages is fine, another one is warned of', async () => {
+  const { put, commit, judge } = await pushing({
+    'a.md': neuronText(1, { title: 'Alpha', audience: ['nurses'] }, 'Text.\n'),
+    'b.md': neuronText(2, { title: 'Beta', audience: ['porters'] }, 'Text.\n'),
+  })
+  put('neurons/b.md', neuronText(2, { title: 'Beta', audience: ['porters'] }, 'Text, changed.\n'))
+  put('neurons/c.md', page('title: Gamma\naudience: [nurses]\n'))
+  put('neurons/d.md', page('title: Delta\naudience: [curater]\n'))
+  expect(await judge(commit())).toEqual([
+    'warning neurons/b.md:1 unknown-audience',
+    'warning neurons/d.md:1 unknown-audience',
+  ])
+})
+
 describe('a check that has a bound tells where it stopped', () => {
   const many = (link: string, count = 10_001) => `${`${link}\n`.repeat(count)}`
 

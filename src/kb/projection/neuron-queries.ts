@@ -134,6 +134,14 @@ export function accessOf(sql: Sql, seqId: string): Pick<NeuronRow, 'tags' | 'aud
   return row && accessInRow(row)
 }
 
+/** Returns the names in the audiences of Neurons, but of those that only the given ones have. */
+export function audiencesOfOthers(sql: Sql, seqIds: ReadonlySet<string>): string[] {
+  const rows = sql.all`SELECT audience, min(seq_id) AS first, max(seq_id) AS last FROM neurons
+    WHERE audience IS NOT NULL GROUP BY audience`
+  const others = rows.filter(({ first, last }) => !seqIds.has(String(first)) || !seqIds.has(String(last)))
+  return others.flatMap((row) => audienceIn(row) ?? [])
+}
+
 /** Returns who may see the Neuron of a row, by its tags and audience. */
 export function accessInRow(row: Record<string, unknown>): Pick<NeuronRow, 'tags' | 'audience'> {
   return { tags: JSON.parse(String(row.tags)), audience: audienceIn(row) }

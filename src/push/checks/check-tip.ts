@@ -7,12 +7,13 @@ import type { Repository, TreeChange } from '../../git/repository.ts'
 import { viewAs } from '../../kb/access/kb-view.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { pendingTitled } from '../../kb/projection/candidate-queue.ts'
-import { namesInFile } from '../../kb/projection/neuron-queries.ts'
+import { audiencesOfOthers, namesInFile } from '../../kb/projection/neuron-queries.ts'
 import type { Projection } from '../../kb/projection/projection.ts'
 import { seqIdsOfDocument, wasHeld } from '../../kb/projection/version-queries.ts'
 import { type LostHistory, noLostHistory } from '../../kb/writing/lost-history.ts'
 import { isTestPath } from '../../markdown/file/test-file.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
+import { hasOwnAudience } from '../../rules/check/check-audiences.ts'
 import { checkKb } from '../../rules/check/check-kb.ts'
 import type { CheckedFile } from '../../rules/check/checked-file.ts'
 import type { SettingsProblem } from '../../rules/kb-settings.ts'
@@ -67,7 +68,7 @@ export async function checkFiles(
     lost = async () => noLostHistory,
   }: TipOptions & { problems?: readonly SettingsProblem[] },
 ): Promise<Finding[]> {
-  const { inlineTags } = await kb.settings()
+  const { inlineTags, defaultAudience } = await kb.settings()
   return kb.projection.withSnapshot(async (sql) => {
     const { prefix } = kb.identity
     const changedPaths = new Set(changes.map(({ path }) => path))
@@ -77,7 +78,10 @@ export async function checkFiles(
     const { stubs, previousSeqIds, findings } = around
     const previousNames = keptNames(sql, files)
     const claimOf = claimsIn(sql)
-    const options = { prefix, previousSeqIds, previousNames, previousPaths, inlineTags, claimOf }
+    const own = new Set(files.flatMap(({ neuron }) => neuron?.fields.seqId ?? []))
+    const others = files.some(hasOwnAudience) ? audiencesOfOthers(sql, own) : []
+    const audiences = [...defaultAudience, ...others]
+    const options = { prefix, previousSeqIds, previousNames, previousPaths, inlineTags, audiences, claimOf }
     const found = checkKb([...files, ...stubs], problems, options)
     return [
       ...found.filter(({ path, rule }) => changedPaths.has(path) && rule !== otherwiseFound),

@@ -30,7 +30,12 @@ export async function checkCommit(
   const { problems, settings: read } = parseKbFile(
     settings === undefined ? '' : await repository.readTextOnce(settings),
   )
-  return checkKb(checked, problems, { prefix, inlineTags: read.inlineTags, claimOf: claimsAmong(checked) })
+  return checkKb(checked, problems, {
+    prefix,
+    inlineTags: read.inlineTags,
+    audiences: read.defaultAudience,
+    claimOf: claimsAmong(checked),
+  })
 }
 
 async function toChecked(repository: Repository, file: ListedFile, parser: ParserPool): Promise<CheckedFile> {

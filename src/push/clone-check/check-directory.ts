@@ -47,7 +47,12 @@ async function checkCheckout(
   const { prefix } = settings
   const problems = [...ofFile, ...changedIdentity(await settingsOf(gitDir, base), settings)]
   const before = await neuronsOf(dir, gitDir, base, files)
-  const rules = { prefix: prefix ?? '', inlineTags: settings.inlineTags, claimOf: claimsAmong(before) }
+  const rules = {
+    prefix: prefix ?? '',
+    inlineTags: settings.inlineTags,
+    audiences: settings.defaultAudience,
+    claimOf: claimsAmong(before),
+  }
   const findings = checkKb(files, problems, {
     ...rules,
     previousSeqIds: new Map(before.map(({ path, seqId }) => [path, seqId])),

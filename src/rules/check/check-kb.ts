@@ -1,6 +1,7 @@
 import type { SettingsProblem } from '../kb-settings.ts'
 import type { Finding } from '../neurons/neuron.ts'
 import { compareText, oneLine } from '../text/lines.ts'
+import { checkAudiences } from './check-audiences.ts'
 import { checkFile } from './check-file.ts'
 import { checkLinks } from './check-links.ts'
 import { type ClaimOf, checkNames } from './check-names.ts'
@@ -18,6 +19,8 @@ export type CheckOptions = {
   previousPaths?: ReadonlyMap<string, string>
   /** Claims to names from before the change. */
   claimOf?: ClaimOf
+  /** Audiences that `kb.yaml` and pages beside the files name. */
+  audiences?: readonly string[]
   /** Whether tags in texts count. Undefined if unknown. */
   inlineTags?: boolean
 }
@@ -38,6 +41,7 @@ export function checkKb(
     ...checkIdentity(files, options.previousSeqIds ?? new Map()),
     ...checkLinks(files, options.previousNames, options),
     ...checkNames(files, options.claimOf),
+    ...checkAudiences(files, new Set(options.audiences)),
     ...(options.inlineTags === false ? checkTags(files) : []),
   ].sort(
     (a, b) =>

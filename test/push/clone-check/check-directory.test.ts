@@ -46,6 +46,24 @@ test('a sound folder has no findings, and every file is counted', async () => {
   expect(await checkDirectory(dir, {})).toEqual({ findings: [], files: 5 })
 })
 
+test('an audience that shows a page to nobody is warned of: misspelled, or of one page alone', async () => {
+  const page = (number: number, audience: string) => neuron(number).replace('---\n', `---\naudience: [${audience}]\n`)
+  const dir = folderOf({
+    'neurons/a.md': page(1, 'pubic'),
+    'neurons/b.md': page(2, 'Public, tool'),
+    'neurons/c.md': page(3, 'nurses'),
+    'neurons/d.md': page(4, 'team-a, curator'),
+    'neurons/e.md': page(5, 'team-a, public, student'),
+    'neurons/f.md': page(6, ''),
+  })
+  const { findings } = await checkDirectory(dir, {})
+  expect(findings.map(({ path, severity, message }) => `${path} ${severity}: ${message}`)).toEqual([
+    'neurons/a.md warning: The audience pubic shows the page to no reader and no key: write public if you mean that.',
+    'neurons/b.md warning: The audience Public shows the page to no reader and no key: write public if you mean that.',
+    'neurons/c.md warning: The audience nurses shows the page to no reader and no key: kb.yaml and other pages do not name it.',
+  ])
+})
+
 test.each(['id: 0199a5c2-0000-7000-8000-000000000001', 'slug: other', 'prefix: other'])(
   'kb.yaml must stay that of its knowledge base, as the server asks: %s',
   async (line) => {
