@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Awaiting } from '../contract/envelope.ts'
@@ -34,12 +33,13 @@ import { KbFollower } from './follow/kb-follower.ts'
 import { readNeuronForIndex } from './follow/neuron-for-index.ts'
 import type { KbIdentity } from './kb-identity.ts'
 import { authorsAmong, type Decided, missingApprovals } from './missing-approvals.ts'
+import { openProjection } from './open/open-projection.ts'
 import { countPending, findCandidate, indexCandidate } from './projection/candidate-index.ts'
 import type { ChangedRows } from './projection/changed-rows.ts'
 import { blobAtPath } from './projection/file-queries.ts'
 import { type IndexedFile, type IndexedNeuron, indexCommit } from './projection/neuron-index.ts'
 import { findNeuron, tagsAtPath } from './projection/neuron-queries.ts'
-import { type MainTables, Projection, type ProjectionHeads, projectionFile } from './projection/projection.ts'
+import type { MainTables, Projection, ProjectionHeads } from './projection/projection.ts'
 import { committer } from './refs/commit-message.ts'
 import { mainRef, queueRef, RepositoryMissing } from './refs/kb-refs.ts'
 import type { Removal } from './refs/removal-trailer.ts'
@@ -138,8 +138,7 @@ export class KnowledgeBase {
   constructor(identity: KbIdentity, options: KbOptions) {
     this.identity = identity
     this.repository = new Repository(options.gitDir)
-    mkdirSync(options.indexDir, { recursive: true })
-    this.projection = new Projection(join(options.indexDir, projectionFile))
+    this.projection = openProjection(options.indexDir)
     this.parser = options.parser
     this.#requireServed = options.requireServed ?? (async () => {})
     this.#limitsOf = options.limitsOf ?? (async () => null)

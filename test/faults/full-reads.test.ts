@@ -1,6 +1,7 @@
-import { renameSync, symlinkSync } from 'node:fs'
+import { copyFileSync, existsSync, readdirSync, renameSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { readNeuron } from '../../src/pages/read-neuron.ts'
 import { search as searchKb } from '../../src/search/kb/search-kb.ts'
 import { neuronText, writtenBed } from '../kb/support/written-neurons.ts'
 import { eventually } from '../support/eventually.ts'
@@ -47,6 +48,37 @@ test('a full disk is told by /readyz, and reads and searches go on', async () =>
   for (const path of reads) expect([path, (await ask(path)).status]).toEqual([path, 200])
   expect((await ask('/api/v1/queue/candidates', page)).status).toBe(507)
   free?.()
+})
+
+test('a knowledge base that is not open yet is opened, read and searched on a full disk', async () => {
+  const {
+    ctx: first,
+    reader,
+    kbId,
+    reopen,
+  } = await writtenBed({
+    'heron.md': neuronText(1, { title: 'Herons' }, 'Herons eat frogs.\n'),
+  })
+  await first.kb(reader.tenantId, 'handbook')
+  const folder = first.directory.index(kbId)
+  const mountPoint = smallDisk(4)
+  const ctx = await reopen()
+  renameSync(folder, `${folder}-before`)
+  symlinkSync(mountPoint ?? '/proc', folder)
+  const file = join(`${folder}-before`, 'knowledge.db')
+  if (mountPoint !== undefined) {
+    copyFileSync(file, join(folder, 'knowledge.db'))
+    fillUp(mountPoint)
+  }
+  const copies = () => readdirSync('/dev/shm').filter((name) => name.startsWith('ganglion-projection-')).length
+  const before = existsSync('/dev/shm') ? copies() : 0
+  const found = await searchKb(ctx, reader, 'handbook', { q: 'frogs', kind: 'all', limit: 10 })
+  expect(found).toMatchObject({ documents: [{ title: 'Herons' }] })
+  expect(await readNeuron(ctx, reader, { kb: 'handbook', seqId: 'handbook_00000001' })).toMatchObject({
+    title: 'Herons',
+  })
+  await ctx.close()
+  if (existsSync('/dev/shm')) expect(copies()).toBe(before)
 })
 
 test('a knowledge base whose index a full disk cannot take is searched without it', async () => {

@@ -51,11 +51,14 @@ export class Projection {
   readonly #release: StatementSync
   readonly #dataVersion: StatementSync
   readonly #file: string
+  readonly #onClosed: () => unknown
   #hasSavepoint = false
   #hasJournalsInMemory = false
 
-  constructor(file: string) {
+  /** @param onClosed called after the file is closed */
+  constructor(file: string, onClosed: () => unknown = () => {}) {
     this.#file = file
+    this.#onClosed = onClosed
     this.#writer = openFile(file)
     this.#writer.exec('PRAGMA busy_timeout = 0') // SQLite would wait without letting anything else go on
     this.#reader = new DatabaseSync(file, { readOnly: true, timeout: 10_000 })
@@ -246,6 +249,7 @@ export class Projection {
     this.#reader.close()
     this.#writer.close()
     noteClosed(this.#file)
+    this.#onClosed()
   }
 }
 
