@@ -25,7 +25,9 @@ export async function createApiKey(
 ): Promise<{ key: ApiKeySummary; token: string }> {
   const { tenantId, name: createdBy } = by
   if (input.audience && input.role !== 'reader')
-    throw new ValidationError({ audience: ['is for reader keys only: keys of other roles may ask for each audience anyway. Leave it out.'] })
+    throw new ValidationError({
+      audience: ['is for reader keys only: keys of other roles may ask for each audience anyway. Leave it out.'],
+    })
   const userId = isPerson(by) ? bareId(by) : undefined
   const record = { ...input, tenantId, createdBy, userId }
   const { key, token } = await ctx.apiKeys.create(record, ctx.now())

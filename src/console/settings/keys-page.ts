@@ -79,7 +79,8 @@ export function keysPage(visit: Visit, { list, now, notice, token, typed = empty
           label: 'A reader key may also ask for the pages of the audience student',
           isChecked: typed.audience !== '',
         }),
-        errors?.fieldErrors?.audience && html`<p class="error">The audience ${errors.fieldErrors.audience.join(' ')}</p>`,
+        errors?.fieldErrors?.audience &&
+          html`<p class="error">The audience ${errors.fieldErrors.audience.join(' ')}</p>`,
         html`<details class="field"${hasLimits && html` open`}><summary>Limits of what it may propose, for an agent</summary>${limitFields(typed, errors)}</details>`,
         button('Make the key'),
       ])}

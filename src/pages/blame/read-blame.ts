@@ -74,7 +74,8 @@ async function originOf(
   { view, named }: { view: KbView; named: NamedSources },
   row: ShownVersion,
 ): Promise<Origin> {
-  const credited = async (by: Actor) => (view.audience === 'curator' ? creditedName(ctx, view.kb.identity.tenantId, by) : by.name)
+  const credited = async (by: Actor) =>
+    view.audience === 'curator' ? creditedName(ctx, view.kb.identity.tenantId, by) : by.name
   const { version, commit, at, candidate, file } = row
   const read = async (blob: string) => parseCandidate(await view.kb.repository.readTextOnce(blob))
   const approvedBy = await approverOf(view.kb, row)
@@ -95,7 +96,10 @@ async function originOf(
     sent:
       content === undefined
         ? undefined
-        : { text: bare(unixLines(content)), revisedBy: revision === undefined ? approvedBy : await credited(revision.by) },
+        : {
+            text: bare(unixLines(content)),
+            revisedBy: revision === undefined ? approvedBy : await credited(revision.by),
+          },
   }
 }
 

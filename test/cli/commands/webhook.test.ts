@@ -81,7 +81,10 @@ test('a test message is signed; private addresses are refused at once unless the
   const data = await dataWithTenants('acme')
   const { url, messages } = await receiver(204)
   const adding = await ganglion(['webhook', 'add', url, '--tenant', 'acme', '--data', data])
-  expect(adding).toMatchObject({ code: 1, stderr: expect.stringMatching(/no public address.*GANGLION_WEBHOOK_PRIVATE/) })
+  expect(adding).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/no public address.*GANGLION_WEBHOOK_PRIVATE/),
+  })
   const { id, secret } = await add(data, url)
   const note = '127.0.0.1 has no public address.'
   const refused = await ganglionJson(['webhook', 'test', id, '--data', data])

@@ -50,7 +50,10 @@ test('a reader key may be made for students', async () => {
   expect(JSON.parse(body).audiences).toEqual(['tool', 'public', 'student'])
   expect((await admin.get(path)).texts('tbody tr')[0]).toContain('readeralso as student')
   const refused = await admin.post(path, { name: 'Site', role: 'app', expires: '30', audience: 'student' })
-  expect([refused.status, refused.texts('form .error').join()]).toEqual([400, expect.stringMatching(/reader keys only/)])
+  expect([refused.status, refused.texts('form .error').join()]).toEqual([
+    400,
+    expect.stringMatching(/reader keys only/),
+  ])
 })
 
 test.each([

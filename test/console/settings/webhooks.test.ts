@@ -87,7 +87,10 @@ test('an address of the own network is refused where the operator does not let i
   const strict = await startConsole()
   try {
     const answer = await (await strict.browser('admin')).post(path, { url: 'http://127.0.0.1:9/x' })
-    expect([answer.status, answer.texts('#field-url-error')]).toEqual([400, ['127.0.0.1 has no public address: the server sends there only with GANGLION_WEBHOOK_PRIVATE=true.']])
+    expect([answer.status, answer.texts('#field-url-error')]).toEqual([
+      400,
+      ['127.0.0.1 has no public address: the server sends there only with GANGLION_WEBHOOK_PRIVATE=true.'],
+    ])
   } finally {
     await strict.close()
   }
