@@ -1,9 +1,9 @@
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { GanglionError } from '../../contract/errors.ts'
-import { isUnstorable } from '../failure.ts'
-import { Projection, projectionFile } from '../projection/projection.ts'
+import { GanglionError } from '../contract/errors.ts'
+import { isUnstorable } from './failure.ts'
+import { Projection, projectionFile } from './projection/projection.ts'
 
 const inMemory = '/dev/shm'
 
