@@ -21,7 +21,7 @@ test.each(archives)('the data directory of %s is migrated, and serves all that i
   expect(migrated).toMatchObject({ code: 0, stdout: expect.stringContaining('A copy of it is kept') })
   expect(await ganglion(['verify', '--data', dataDir])).toMatchObject({ code: 0 })
 
-  const product = await soundProduct({ restored: dataDir })
+  const product = await soundProduct({ restored: dataDir, shared: {} })
   const ask = async (role: string, path: string, body?: unknown) => {
     const method = body === undefined ? 'GET' : 'POST'
     return (await product.request(method, `/api/v1${path}`, { as: keys[role], ...(body !== undefined && { body }) }))

@@ -30,7 +30,7 @@ test('a knowledge base that is adopted from a running server answers as it does 
   } finally {
     await ctx.close()
   }
-  const adopted = await startProduct({ restored: dataDir })
+  const adopted = await startProduct({ restored: dataDir, shared: {} })
   const ids = [first, second, dismissed, waiting].map(({ body }) => body.candidateId)
   const page = `/api/v1/neurons/handbook/${seqId}`
   const paths = [

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import type { Role } from '../../../src/contract/vocabulary.ts'
-import { NativeWriter } from '../../kb/support/native-writer.ts'
 import { neuronText } from '../../kb/support/written-neurons.ts'
 import { tempDir } from '../../support/temp.ts'
 import { type Product, startProduct } from '../support.ts'
 import { addressOf, runGit } from './git-clone.ts'
+import { outsideWriter } from './outside-writer.ts'
 
 const served: [string, Role, boolean, string[]][] = [
   ['a reader key', 'reader', false, ['tool', 'public']],
@@ -20,7 +20,7 @@ async function schoolProduct() {
     'neurons/desk.md': neuronText(2, { title: 'Desk', audience: ['tool'] }, 'Marigold for tools.\n'),
     'neurons/open.md': neuronText(3, { title: 'Open', audience: ['public'] }, 'Marigold for all.\n'),
   }
-  new NativeWriter(product.gitDir).commit('refs/heads/main', new Map(Object.entries(pages)))
+  await (await outsideWriter(product.ctx, product.kbId)).commit(new Map(Object.entries(pages)))
   const { id: tenantId } = await product.ctx.tenants.ensure('acme', new Date())
   const keyOf = async (role: Role, isForStudents: boolean) => {
     const audience = isForStudents ? ('student' as const) : null
