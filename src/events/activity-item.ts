@@ -18,18 +18,18 @@ export type ActivityItem = {
   kind: EventKind
   at: string
   kb: { slug: string; title: string }
-  /** Who did it; null: the policy; undefined: nobody in particular, or not known any more. */
+  /** Name of the person; null: the policy; undefined: nobody in particular, or not known any more. */
   by: string | null | undefined
   subject: ActivitySubject | undefined
-  /** Why a candidate was dismissed, or an ingest failed. */
+  /** Reason why a candidate was dismissed, or an ingest failed. */
   reason?: string | undefined
-  /** What is wrong with what was pushed. */
+  /** Problems of what was pushed. */
   problems?: readonly string[] | undefined
-  /** Of an ingest that ended. */
+  /** Number of Neurons that an ingest wrote. */
   neurons?: number | undefined
   /** Whether it is what an approval did to its Neuron, which the approval tells. */
   isApproval: boolean
-  /** How what an approval did is taken back, where that is asked for. */
+  /** Undo of what an approval did, where it is asked for. */
   undo?: ReturnType<typeof undoOf>
 }
 

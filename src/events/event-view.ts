@@ -61,7 +61,7 @@ export class EventView {
   async #dataFor(event: StoredEvent, sights: Map<string, Promise<Sight | undefined>>): Promise<EventData | undefined> {
     const { kbId, kind, data, candidate, isCuratorOnly } = event
     if (this.#listener.role === 'reader') return this.#dataForReader(event, sights)
-    // What curators say among themselves is not for the sender either.
+    // Talk among curators is hidden from the sender, too.
     const isTalk = kind === 'candidate.commented' || kind === 'candidate.assigned'
     const isOwn = candidate?.sender === actorOf(this.#listener).id && !isTalk
     if (!isCuratorOnly && kind === 'kb.pushed') return data
@@ -82,7 +82,7 @@ export class EventView {
     return { seqId, ...(commit && { commit }) }
   }
 
-  /** Nothing for a knowledge base that is damaged or not served: nobody can say then who may see what. */
+  /** Returns undefined for a knowledge base that is damaged or not served: its rules of access cannot be read. */
   #sight(kbId: string, sights: Map<string, Promise<Sight | undefined>>): Promise<Sight | undefined> {
     const open = async () => {
       try {
@@ -99,7 +99,7 @@ export class EventView {
   }
 
   /**
-   * What an ingest counted, but for Neurons that the listener may not see now, and their candidates. What is gone since is not
+   * Returns the counts of an ingest without Neurons that the listener may not see now, and their candidates. Removed ones are not
    * counted either: else it would differ from what is hidden.
    */
   async #countsFor(data: EventData, { kb, view }: Sight): Promise<EventData> {

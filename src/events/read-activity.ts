@@ -17,7 +17,7 @@ export type ActivityQuery = {
   /** Slug or UUID; without it, all of the tenant. */
   kb?: string | undefined
   kind?: ActivityKind | undefined
-  /** Only what happened before the event of this id. */
+  /** Id of an event: only earlier ones are returned. */
   before?: number | undefined
   limit: number
 }
@@ -35,7 +35,7 @@ const everyKind = Object.values(activityKinds).flat()
 const maxRead = 5_000
 
 /**
- * What happened in a tenant or a knowledge base, as people read it. Curators are told of everything, others of the Neurons that
+ * Returns the activity of a tenant or a knowledge base, for people. Curators see everything, others the Neurons that
  * they may see. An approval stands for the change of its Neuron, unless pages are asked for.
  * @throws {GanglionError} `not_found`
  */
@@ -61,7 +61,7 @@ export async function readActivity(
       const item = await teller.tell(event)
       at = event.id
       if (item === undefined) continue
-      // Who wrote a page is for curators.
+      // Only curators see who wrote a page.
       if (!isCurator) items.push({ ...item, by: undefined })
       else if (kind === 'pages' || !item.isApproval) items.push(item)
       if (items.length === limit) break

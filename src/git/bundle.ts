@@ -15,9 +15,9 @@ import type { Repository } from './repository.ts'
 export type Refs = ReadonlyMap<string, Oid>
 
 const signatures = ['# v2 git bundle', '# v3 git bundle']
-/** Of the lines before the pack. */
+/** Maximum bytes of the lines before the pack. */
 const maxHeadBytes = 64 * 1024 * 1024
-/** Of an object. */
+/** Maximum bytes of an object. */
 const maxBytes = 1024 * 1024 * 1024
 
 /**

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import { readIfThere } from '../system/read-if-there.ts'
 
-/** Where the objects and refs of a repository are: of a linked work tree not in its own folder (gitrepository-layout(5)). */
+/** Returns the folder with the objects and refs of a repository. A linked work tree has them elsewhere (gitrepository-layout(5)). */
 export function commonDir(gitDir: string): string {
   const path = readLines(join(gitDir, 'commondir'))[0]
   return path === undefined ? gitDir : resolve(gitDir, path)

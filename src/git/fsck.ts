@@ -7,7 +7,7 @@ import { listRefs } from './refs/refs.ts'
 import { Repository } from './repository.ts'
 
 /**
- * What is wrong with the objects of a repository, one line each: what `git fsck --full --strict` finds, and where no git is installed,
+ * Returns the problems of a repository's objects, one line each: the findings of `git fsck --full --strict`, and where no git is installed,
  * what {@link checkObjects} finds. Neither sees that a ref is gone.
  * @throws {GitError} `git-failed` when `signal` ends it.
  */

@@ -12,7 +12,7 @@ type Code =
   | 'bad-request'
   | 'path-taken'
 
-/** What went wrong in the git store. The message is for operators and logs, never for an API answer. */
+/** Failure of the git store. The message is for operators and logs, never for an API answer. */
 export class GitError extends Error {
   /** `no-git`: git could not be started. */
   readonly code: Code

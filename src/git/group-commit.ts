@@ -6,7 +6,7 @@ import type { Repository } from './repository.ts'
 import { Staging } from './staging.ts'
 
 /**
- * What follows the commits: a projection that is brought up to the refs before a batch, changed by each piece of work,
+ * Follower of the commits: a projection that is brought up to the refs before a batch, changed by each piece of work,
  * and kept or thrown away together with the batch.
  */
 export type Follower = {
@@ -141,7 +141,7 @@ export class GroupCommit {
       this.#follower.rollback()
       throw error
     }
-    // What reached only refs that did move is done; the follower will read it from git.
+    // Work that touched only refs that did move is done; the follower reads it from git later.
     this.#follower.rollback()
     const done = outcomes.filter(({ touched }) => touched.size > 0 && touched.isSubsetOf(moved))
     for (const { settle } of done) settle()

@@ -17,7 +17,7 @@ export type RepositoryLoad = {
 /** No maintenance takes as long as this. */
 const abandonedAfterMs = 60 * 60_000
 
-/** How much a repository has gathered since it was last consolidated. */
+/** Returns how many packs and loose objects a repository has gathered since it was last consolidated. */
 export async function repositoryLoad(gitDir: string): Promise<RepositoryLoad> {
   const names = async (...path: string[]) => readdir(join(gitDir, 'objects', ...path)).catch(() => [])
   const files = new Set(await names('pack'))
@@ -58,7 +58,7 @@ export async function consolidate(gitDir: string, signal: AbortSignal): Promise<
 }
 
 /**
- * Of branches and the queue only: a head that comes and goes would stand in it after its commits have gone, and git's fsck
+ * Covers only branches and the queue: the head of a candidate would stay in the graph after its commits have gone, and git's fsck
  * complains of that. So does the graph that `gc` would write.
  */
 async function writeCommitGraph(
@@ -75,7 +75,7 @@ async function writeCommitGraph(
   await runGit(gitDir, ['commit-graph', 'write', '--stdin-commits', '--changed-paths', split], { ...background, input })
 }
 
-/** What nothing leads to any more, as old heads of candidates, is kept for this long. */
+/** Age from which unreachable objects, such as old heads of candidates, are pruned. */
 const kept = '1.day.ago'
 const pruneEveryMs = 24 * 60 * 60_000
 const prunedMarker = 'ganglion-pruned'

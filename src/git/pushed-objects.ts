@@ -5,7 +5,7 @@ import { type Oid, parentsOfCommit } from './objects/object.ts'
 import { folderMode, type GitTreeEntry, submoduleMode, Tree } from './objects/tree.ts'
 import type { Repository, TreeChange } from './repository.ts'
 
-/** What a push brings: everything in the history of `to` that is not in that of `from`. */
+/** Range of a push: everything in the history of `to` that is not in that of `from`. */
 export type PushRange = { from: Oid; to: Oid }
 
 /** A push that would take too much time or memory to look into, or that was made to. The message is for the pusher. */
@@ -40,12 +40,12 @@ export async function pushedCommits(repository: Repository, { from, to }: PushRa
 /** A folder of a pushed commit that is as in none of its parents. */
 export type PushedFolder = {
   commit: Oid
-  /** Of its path as bytes: empty for the root, else with a slash at its end. */
+  /** Path in git's bytes: empty for the root, else with a slash at its end. */
   prefix: string
   tree: Tree
-  /** What none of the parents has at that place. */
+  /** Entries that no parent has at that place. */
   changed: readonly GitTreeEntry[]
-  /** Those of its names that some parent has not. */
+  /** Names that at least one parent does not have. */
   added: ReadonlySet<string>
   /** Bytes of the changed files. */
   sizes: ReadonlyMap<Oid, number>
@@ -91,7 +91,7 @@ export async function walkPushedTrees(
         const oldFolders = olds.map((old) => old.get(name)).filter((old) => old?.mode === folderMode)
         waiting.push({ prefix: `${prefix}${name}/`, oid: folder, before: oldFolders.flatMap((old) => old?.oid ?? []) })
       }
-      // What is read is remembered, so that nothing else might get its turn.
+      // Reads come from memory mostly, so without this nothing else would get a turn.
       await nextTurn()
     }
   }

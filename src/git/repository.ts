@@ -18,12 +18,12 @@ import { readRef, updateRef } from './refs/refs.ts'
  */
 export type TreeChange = { path: string; before?: Oid; after?: Oid; isSubmodule?: true }
 
-/** What stands at a path in two trees. */
+/** Change of the entry at a path between two trees. */
 export type FileEntryChange = EntryChange & { path: string }
 
 const noEntries = Buffer.alloc(0)
 
-/** What each repository's own `config` says, for any git that works in it. */
+/** The repository's own `config`, for any git that works in it. */
 const settings = `[core]
 \trepositoryformatversion = 0
 \tfilemode = true
@@ -39,7 +39,7 @@ const settings = `[core]
 /** Commits whose changes are kept. */
 const maxChanges = 2_000
 
-/** What walks through history read: a repository, perhaps with objects that are not written yet. */
+/** Repository for walks through history, perhaps with objects that are not written yet. */
 export type ReadableObjects = Pick<Repository, 'gitDir' | 'find' | 'read'>
 
 /** A bare git repository: reads see what any other writer does, writes are durable when they resolve. */
@@ -47,7 +47,7 @@ export class Repository {
   readonly gitDir: string
   readonly #store: ObjectStore
   readonly #cache = new ObjectCache()
-  /** What commits change against their first parents. */
+  /** Changes of commits against their first parents. */
   readonly #changes = new LRUCache<Oid, readonly TreeChange[]>({ max: maxChanges })
 
   /** @param options.quarantine is a folder of objects that are read as if the repository held them. */
@@ -111,7 +111,7 @@ export class Repository {
     return object
   }
 
-  /** As {@link readOnce}, a blob's bytes as UTF-8 text. */
+  /** Reads a blob as UTF-8 text, without caching it; see {@link readOnce}. */
   async readTextOnce(oid: Oid): Promise<string> {
     return (await this.readOnce(oid)).data.toString('utf8')
   }

@@ -2,7 +2,7 @@ import type { GitObject, ObjectInfo, Oid } from './objects/object.ts'
 import type { ByteRange } from './objects/object-store.ts'
 import type { Repository } from './repository.ts'
 
-/** What readers of a knowledge base ask of its repository. */
+/** Methods of a repository that readers of a knowledge base use. */
 export type ReadRepository = Pick<
   Repository,
   'gitDir' | 'find' | 'read' | 'readText' | 'readTextOnce' | 'infos' | 'readRange'

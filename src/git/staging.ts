@@ -12,7 +12,7 @@ import {
 import { folderMode, fromBinaryName, type GitTreeEntry, Tree, toBinaryName } from './objects/tree.ts'
 import type { Repository, TreeChange } from './repository.ts'
 
-/** What a commit does to files: new text or bytes, the id of a blob that exists, or null to remove the path. */
+/** New contents of files: text or bytes, the id of a blob that exists, or null to remove the path. */
 export type FileChanges = ReadonlyMap<string, Buffer | string | { oid: Oid } | null>
 
 export type CommitRequest = {
@@ -34,7 +34,7 @@ type FileNode = { blob: Oid | undefined; leaving?: ChangeTree }
 type FolderNode = { folder: ChangeTree; isFreed: boolean }
 type ChangeTree = Map<string, FileNode | FolderNode>
 
-/** What a commit changes, as it is found out; undefined where a file takes the place of a folder, or a folder that of a file. */
+/** Changed files, collected while trees are written; undefined once a file and a folder have exchanged a path. */
 type Changed = { files: TreeChange[] | undefined }
 
 /**
@@ -43,7 +43,7 @@ type Changed = { files: TreeChange[] | undefined }
  */
 export class Staging {
   readonly objects = new Map<Oid, GitObject>()
-  /** What staged commits change against their first parents, by path. Of some it is not known. */
+  /** Changes of staged commits against their first parents, by path. Commits whose changes are not known are missing. */
   readonly changes = new Map<Oid, TreeChange[]>()
   readonly #repository: Repository
   readonly #heads: Map<string, Oid | undefined>
@@ -81,7 +81,7 @@ export class Staging {
   async commit(ref: string, request: CommitRequest): Promise<Oid> {
     const parent = this.#heads.get(ref)
     const changes: ChangeTree = new Map()
-    // What is removed first: a file may come where its folder was.
+    // Removals first: a new file may have the name of a removed folder.
     const ordered = [...request.changes].sort(([, a], [, b]) => Number(b === null) - Number(a === null))
     for (const [path, change] of ordered) addChange(changes, path, this.#blobOf(change))
     const base = parent === undefined ? undefined : treeOfCommit((await this.read(parent)).data)

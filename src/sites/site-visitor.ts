@@ -41,7 +41,7 @@ export function visitorToken(
   return { token: new Signer(site.secret).sign(value), expiresAt: new Date(now.getTime() + tokenAge).toISOString() }
 }
 
-/** Who a token was given to. They see what is public, and what they write waits for a curator. @throws {GanglionError} `invalid_token` */
+/** Returns the visitor that a token names. Visitors see public pages, and their input waits for a curator. @throws {GanglionError} `invalid_token` */
 export function visitorOf(site: Site, { origin }: VisitingPage, now: Date, token: string | undefined): Caller {
   const known = token === undefined ? undefined : readToken(site, token)
   const isGood = known !== undefined && known.issuedAt > now.getTime() - tokenAge && known.digest === digestOf(origin)

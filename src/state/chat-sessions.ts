@@ -27,7 +27,7 @@ export type ChatSummary = Pick<ChatSession, 'id' | 'audience'> & {
   usedAt: string
 }
 
-/** Where a list of conversations goes on. */
+/** Cursor of a list of conversations. */
 export type ChatPlace = Pick<ChatSummary, 'usedAt' | 'id'>
 
 /** A turn with its place in the conversation, from 1. */
@@ -41,7 +41,7 @@ export type ChatTurn = {
   grounds: readonly string[]
 }
 
-/** How long a session that nobody uses is kept, in milliseconds. */
+/** Milliseconds after its last use at which a session expires. */
 const lifetime = 30 * 24 * 60 * 60 * 1000
 /** The older turns of a session go when a newer one comes. */
 const maxTurns = 200
@@ -188,7 +188,7 @@ export class ChatSessions extends Store {
   }
 }
 
-/** What was last used then or before has expired. */
+/** Returns the time at or before which an expired session was last used. */
 function expiry(now: Date): string {
   return new Date(now.getTime() - lifetime).toISOString()
 }

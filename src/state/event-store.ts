@@ -9,16 +9,16 @@ import { Store } from './database/store.ts'
 import { inTransaction } from './database/transaction.ts'
 import { servedKbs } from './life.ts'
 
-/** What decides who is told of a candidate. */
+/** Fields of a candidate that decide who is notified of it. */
 const EventCandidate = z.object({
   /** The id of its sender: see `Actor`. */
   sender: z.string(),
   /** The seqId of the Neuron that it is meant for. */
   target: z.string().nullable(),
-  /** As it proposes them for a new Neuron. */
+  /** Tags that the candidate proposes for a new Neuron. */
   tags: z.array(z.string()),
   audience: z.array(z.string()).optional(),
-  /** Which of its decisions, from 0, the event is of. */
+  /** Index of the candidate's decision that the event reports, from 0. */
   decision: z.int().optional(),
 })
 export type EventCandidate = z.infer<typeof EventCandidate>
@@ -29,7 +29,7 @@ export type NewEvent = {
   /** Whether it is of what only curators might know when it happened. */
   isCuratorOnly: boolean
   data: EventData
-  /** Where it is of one. */
+  /** Candidate that the event is about, if any. */
   candidate?: EventCandidate | undefined
 }
 
@@ -48,13 +48,13 @@ const rowsAtOnce = 1_000
 const sweptAtOnce = 10_000
 
 /**
- * What has happened, tenant by tenant, in the order in which it is told. Ids have no holes, and none is used again: the last
+ * Events by tenant, in the order of their ids. Ids have no gaps and are never reused: the last
  * event of a tenant stays, however old.
  */
 export class EventLog extends Store {
   readonly #maxKept: number
   readonly #notifications: Notifications
-  /** Who waits for a tenant's next event. */
+  /** Listeners waiting for a tenant's next event. */
   readonly #waiting = new Map<string, Set<() => void>>()
   readonly #arrivals = new Map<string, number>()
   /** Arrivals at any tenants, of which nothing more is known. */
@@ -76,7 +76,7 @@ export class EventLog extends Store {
     await inTransaction(this.db, (transaction) => this.insert(transaction, tenantId, events, now), 'read committed')
   }
 
-  /** How far the events of a knowledge base have been told; undefined before {@link begin}. */
+  /** Returns the heads up to which the events of a knowledge base are logged; undefined before {@link begin}. */
   async told(kbId: string): Promise<LoggedHeads | undefined> {
     const row = await this.db
       .selectFrom('event_cursors')
@@ -86,7 +86,7 @@ export class EventLog extends Store {
     return row && { main: row.main ?? undefined, queue: row.queue ?? undefined }
   }
 
-  /** From here on, the events of a knowledge base are told; nothing where they are already. */
+  /** Starts logging the events of a knowledge base from these heads. Has no effect if they are logged already. */
   async begin(kbId: string, { main, queue }: LoggedHeads): Promise<void> {
     await this.db
       .insertInto('event_cursors')

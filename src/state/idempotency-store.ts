@@ -5,7 +5,7 @@ import type { Schema } from './database/schema.ts'
 import { Store } from './database/store.ts'
 import { inTransaction } from './database/transaction.ts'
 
-/** Whose `Idempotency-Key` it is. */
+/** Identity of a request that carries an `Idempotency-Key`. */
 export type IdempotencyKey = { tenantId: string; callerId: string; idempotencyKey: string }
 
 export type IdempotentRequest = IdempotencyKey & {
@@ -26,7 +26,7 @@ export type Attempt =
   /** The key was used for another request. */
   | { state: 'mismatch' }
 
-/** How long an answer is given again, in milliseconds. */
+/** Milliseconds for which a stored answer is replayed. */
 const LIFETIME = 24 * 60 * 60 * 1000
 
 /** Milliseconds: of a lease on a request that runs, and between two extensions of it. */
@@ -227,7 +227,7 @@ function nameOf(key: IdempotencyKey): string {
   return JSON.stringify([key.tenantId, key.callerId, key.idempotencyKey])
 }
 
-/** What was created then or before has expired. */
+/** Returns the time at or before which an expired entry was created. */
 function expiry(now: Date): string {
   return later(now, -LIFETIME)
 }

@@ -12,13 +12,13 @@ export type NewJob = { documentId: string; tenantId: string; kbId: string }
 /** A job, leased to one owner. */
 export type Job = NewJob & {
   owner: string
-  /** How often it was begun, this time included. */
+  /** Number of starts, this one included. */
   starts: number
-  /** How often it has failed in a way that another attempt may mend. */
+  /** Number of failures that another attempt may not repeat. */
   failures: number
 }
 
-/** What a runner of jobs is told at once. */
+/** Callbacks of a runner of jobs. */
 export type JobListener = { onWaiting: () => void; onCancelled: (documentId: string) => void }
 
 /** Longer than any lease and any back-off, in milliseconds: a time further off was written by a clock that was set back since. */
@@ -85,7 +85,7 @@ export class Jobs extends Store {
           .orderBy('turn')
           .orderBy('document_id')
           .limit(1)
-          // Of several that claim at once, each takes another.
+          // Concurrent claims skip each other's rows.
           .$if(isPostgres(this.db), (query) => query.forUpdate('jobs').skipLocked()),
       )
       .returning(jobOf)
@@ -145,7 +145,7 @@ export class Jobs extends Store {
   }
 
   /**
-   * When the next job that now waits, or is leased to another, may be claimed; undefined where there is none. An edition whose turn comes
+   * Returns when the next job that waits, or is leased to another owner, may be claimed; undefined if there is none. An edition whose turn comes
    * with the end of another one is left out: who ends that claims the next.
    */
   async nextDue(owner: string): Promise<Date | undefined> {
@@ -159,7 +159,7 @@ export class Jobs extends Store {
     return at === null ? undefined : new Date(at)
   }
 
-  /** How many jobs there are by their state, and since when the one that has been due for longest waits. */
+  /** Returns the number of jobs by state, and since when the job that has been due longest waits. */
   async figures(): Promise<{ waiting: number; running: number; retrying: number; dueSince: string | null }> {
     const rows = await this.db
       .selectFrom('jobs')

@@ -9,11 +9,11 @@ import { Tenants } from './tenants.ts'
 
 export type KbRecord = Life & {
   tenantId: string
-  /** What its seqIds begin with. */
+  /** Prefix of its seqIds. */
   prefix: string
 }
 
-/** Which knowledge bases there are and whose they are. Their settings live in their repositories. */
+/** Knowledge bases and their tenants. Settings of a knowledge base live in its repository. */
 export class KnowledgeBases extends Store {
   readonly life: Lives
 
@@ -22,7 +22,7 @@ export class KnowledgeBases extends Store {
     this.life = new Lives(db, 'knowledge_bases', notifications)
   }
 
-  /** By slug, former slug or UUID, within a tenant; no slug is shaped like a UUID. None that is disabled, unless they are asked for. */
+  /** Finds by slug, former slug or UUID within a tenant; no slug is shaped like a UUID. Skips disabled ones unless `disabled`. */
   async find(tenantId: string, slugOrId: string, { disabled = false } = {}): Promise<KbRecord | undefined> {
     const row = await select(this.db)
       .where('tenant_id', '=', tenantId)
@@ -38,7 +38,7 @@ export class KnowledgeBases extends Store {
     return row && toLife(row)
   }
 
-  /** Of one tenant, or of all; by slug. None that is disabled. */
+  /** Returns the served knowledge bases of one tenant, or of all, by slug. */
   async list(tenantId?: string): Promise<KbRecord[]> {
     const served = new Set((await servedKbs(this.db).execute()).map(({ id }) => id))
     return (await this.all(tenantId)).filter(({ id }) => served.has(id))

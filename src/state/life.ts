@@ -16,7 +16,7 @@ export class SlugTaken extends Error {
   }
 }
 
-/** What tenants and knowledge bases have alike. */
+/** Fields that tenants and knowledge bases share. */
 export type Life = Omit<Camel<Selectable<LifeRow>>, 'formerSlugs' | 'deletedAt'> & { formerSlugs: string[] }
 
 /** A row of either. */
@@ -42,7 +42,7 @@ export function servedTenants(db: Kysely<Schema>) {
   return db.selectFrom('tenants').select('id').where('disabled_at', 'is', null)
 }
 
-/** What is in `former_slugs` where a name is one; no name that is not a slug is. */
+/** Returns a LIKE pattern that finds a name in `former_slugs`. A name that is no slug matches nothing. */
 export function formerSlug(name: string): string {
   return /^[a-z0-9-]+$/.test(name) ? `%"${name}"%` : ''
 }

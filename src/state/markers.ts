@@ -3,7 +3,7 @@ import { Store } from './database/store.ts'
 
 type Name = Schema['stamps']['name']
 
-/** When something was last done in this data directory: ISO 8601, UTC. */
+/** Times of the last backup, restore or erasure in this data directory: ISO 8601, UTC. */
 export class Markers extends Store {
   async set(name: Name, at: string): Promise<void> {
     await this.db

@@ -6,7 +6,7 @@ import { inTransaction } from './database/transaction.ts'
 import { servedKbs, servedTenants } from './life.ts'
 
 export type StoredNotice = Camel<NoticeRow>
-/** How far a tenant's notices have been made, or are to be. */
+/** Event and day up to which a tenant's notices have been made. */
 export type NoticeCursor = Camel<NoticeCursorRow>
 
 /** SQLite takes 32,766 values in a statement. */
@@ -47,7 +47,7 @@ export class Notices extends Store {
     return inTransaction(this.db, change, 'read committed')
   }
 
-  /** Those whose time has come, the oldest first and those of one moment by candidate; none of a knowledge base that is not served. */
+  /** Returns the notices that are due, oldest first and those of one moment by candidate. Skips knowledge bases that are not served. */
   async due(now: Date, limit: number): Promise<StoredNotice[]> {
     const served = this.db.selectFrom('notices').selectAll().where('kb_id', 'in', servedKbs(this.db))
     const due = served

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { Database } from './database/database.ts'
 import { isPostgres } from './database/is-postgres.ts'
 
-/** What was counted in a span of time that began with the first of it, and the milliseconds until the span ends. */
+/** Points counted in a span that began with the first of them, and the milliseconds until it ends. */
 export type Use = { points: number; endsIn: number }
 
 const nothing: Use = { points: 0, endsIn: 0 }
@@ -29,7 +29,7 @@ export function rateCounter(database: Pick<Database, 'db' | 'now'>, options: Cou
   return isPostgres(database.db) ? new RowCounter(database, options) : new MemoryCounter(options)
 }
 
-/** For one process. */
+/** Counts in the memory of one process. */
 export class MemoryCounter implements RateCounter {
   readonly #uses: LRUCache<string, number>
 

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 import type { Schema } from './database/schema.ts'
 
-/** In this order: a table comes before those that it refers to. Rows that refer to these in turn go with them. */
+/** Tables in the order of removal: a table comes before those that it refers to. Rows that refer to these in turn are removed with them. */
 export const tablesOfKb = [
   ...(['forge_links', 'notices', 'webhooks', 'jobs', 'uploads', 'sources'] as const),
   ...(['event_cursors', 'events', 'chat_sessions', 'asked_questions', 'opened_results', 'sites'] as const),

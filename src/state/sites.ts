@@ -21,7 +21,7 @@ export class Sites extends Store {
     return toSite(row)
   }
 
-  /** Of a knowledge base, oldest first. */
+  /** Returns the sites of a knowledge base, oldest first. */
   async list(kbId: string): Promise<Site[]> {
     const rows = await this.db.selectFrom('sites').selectAll().where('kb_id', '=', kbId).orderBy('id').execute()
     return rows.map(toSite)

@@ -5,7 +5,7 @@ import type { Schema } from './database/schema.ts'
 import { Store } from './database/store.ts'
 import { formerSlug, type Life, Lives, toLife } from './life.ts'
 
-/** What a tenant may have at most; null: as much as it likes. */
+/** Limits of a tenant; null: unlimited. */
 export type Quotas = { sourceBytes: number | null; knowledgeBases: number | null }
 
 export type Tenant = Life & { quotas: Quotas }
@@ -18,7 +18,7 @@ export class Tenants extends Store {
     this.life = new Lives(db, 'tenants', notifications)
   }
 
-  /** By slug, or by a slug that it had. */
+  /** Finds a tenant by its slug or a former one. */
   async find(slug: string): Promise<Tenant | undefined> {
     const row = await this.#select()
       .where((where) => where.or([where('slug', '=', slug), where('former_slugs', 'like', formerSlug(slug))]))
@@ -31,7 +31,7 @@ export class Tenants extends Store {
     return row && toTenant(row)
   }
 
-  /** By slug. */
+  /** Returns all tenants by slug. */
   async list(): Promise<Tenant[]> {
     return (await this.#select().orderBy('slug').execute()).map(toTenant)
   }

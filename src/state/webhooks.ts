@@ -9,7 +9,7 @@ import { Store } from './database/store.ts'
 import { holdRow, inTransaction } from './database/transaction.ts'
 import { servedKbs, servedTenants } from './life.ts'
 
-/** Where a tenant's events are sent: those after `cursor`, of some kinds and of one knowledge base only if it names them. */
+/** Destination of a tenant's events: those after `cursor`, of some kinds and of one knowledge base only if it names them. */
 export type Webhook = Omit<Camel<WebhookRow>, 'kinds' | 'enabled'> & { kinds: EventKind[]; isEnabled: boolean }
 
 /** The delivery of one message of a webhook. */
@@ -24,7 +24,7 @@ const maxDeliveries = 100
 
 const Kinds = z.array(EventKind)
 
-/** Where events are sent, and how far each receiver has got. Whatever moves a cursor names the place where it stood. */
+/** Webhooks and the cursor of each receiver. Every move of a cursor names the place where it stood. */
 export class Webhooks extends Store {
   async create(
     { tenantId, kbId, url, kinds, cursor, format = 'ganglion' }: WebhookRecord,
@@ -38,7 +38,7 @@ export class Webhooks extends Store {
     return toWebhook(row)
   }
 
-  /** Of one tenant, or of all; oldest first. */
+  /** Returns the webhooks of one tenant, or of all, oldest first. */
   async list(tenantId?: string): Promise<Webhook[]> {
     const rows = await this.db
       .selectFrom('webhooks')

@@ -1,6 +1,6 @@
 import { Script } from 'node:vm'
 
-/** In milliseconds. V8 forgets an allocation after some 100 seconds. */
+/** Milliseconds between two checks. V8 forgets an allocation after some 100 seconds. */
 const interval = 30_000
 
 /**

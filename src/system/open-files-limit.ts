@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** What most systems allow without being asked. */
+/** Default limit of most systems. */
 const usual = 1024
 
 /** Returns how many files this process may have open at once. */

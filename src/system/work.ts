@@ -6,21 +6,21 @@ import { tracingChannel } from 'node:diagnostics_channel'
  */
 export type ObservedWork = {
   kind: 'request' | 'commit' | 'follow' | 'job' | 'model' | 'mail'
-  /** What traces name it: no text of a user. */
+  /** Name for traces, without text of a user. */
   name: string
-  /** What a model is asked for, such as `chat`; or `given-up`, of a mail. */
+  /** Use of a model, such as `chat`; or `given-up`, of a mail. */
   use?: string
   attributes?: Record<string, string | number>
   /** Headers of a request, in which another program may have named its own span. */
   carrier?: object
   /** `performance.now` when it began, if that was earlier than when it is told of. */
   since?: number
-  /** What an answer means that is no exception. */
+  /** True if the work failed without an exception. */
   hasFailed?: boolean
   error?: unknown
 }
 
-/** Who subscribes hears of each piece of work. Without subscribers it costs nothing. */
+/** Channel that reports each piece of work to its subscribers. Without subscribers it costs nothing. */
 export const works = tracingChannel<ObservedWork, unknown>('ganglion.work')
 
 export function observed<Result>(work: ObservedWork, run: () => Promise<Result>): Promise<Result> {

@@ -9,7 +9,7 @@ declare namespace WebAssembly {
   }
   interface Memory {
     readonly buffer: ArrayBuffer
-    /** By pages of 64 KiB; a buffer that was read before is empty since. */
+    /** Grows the memory by pages of 64 KiB. Buffers read before become empty. */
     grow(pages: number): number
   }
 }

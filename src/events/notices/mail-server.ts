@@ -11,12 +11,12 @@ type MailItem = { text: string; quote: string; url: string }
 type OutgoingMail = Record<'id' | 'to' | 'subject' | 'stopUrl' | 'accountUrl', string> &
   Readonly<{ items: MailItem[]; thread: string | null; more: number }>
 
-/** Why a mail was not taken. `isOfServer`: none is taken now, whoever it is to; `isFinal`: this one never will be. */
+/** Reason why a mail was not accepted. `isOfServer`: the server accepts no mail now; `isFinal`: it will never accept this one. */
 type Refusal = { why: string; isOfServer: boolean; isFinal: boolean }
 
 export type SendMail = (mail: OutgoingMail) => Promise<Refusal | undefined>
 
-/** What nodemailer says of a failure. */
+/** Fields of an error of nodemailer. */
 const Failure = z.object({ code: z.string().catch(''), command: z.string().catch(''), responseCode: z.int().catch(0) })
 
 /** Milliseconds. */

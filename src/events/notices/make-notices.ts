@@ -9,7 +9,7 @@ import type { NoticeCursor, StoredNotice } from '../../state/notices.ts'
 import { type NoticeCause, noticesOf, type PersonalNotice } from './notices-of.ts'
 
 const pageSize = 200
-/** What is older is no news: as where mails were off for a while. */
+/** Maximum age of an event that is mailed: mails may have been off for a while. */
 const newsMs = 3 * 86_400_000
 const digests = new Cron('0 6 * * *', { timezone: 'UTC', paused: true })
 const reminders = new Cron('0 6 * * 1', { timezone: 'UTC', paused: true })
@@ -76,7 +76,7 @@ async function keptOf(ctx: Context, told: CauseInKb, happened: Date): Promise<St
   })
 }
 
-/** Nothing where the knowledge base is gone, disabled or damaged. What passes is thrown, to be tried again. */
+/** Returns no notices if the knowledge base is gone, disabled or damaged. Throws errors that may pass, so that it is tried again. */
 export async function noticesNow(ctx: Context, { tenantId, kbId, ...told }: CauseInKb): Promise<PersonalNotice[]> {
   try {
     return await inUse(async () => noticesOf(ctx, await ctx.kb(tenantId, kbId), told))

@@ -24,7 +24,7 @@ export type NoticeCause = Pick<StoredNotice, 'kind' | 'candidateId' | 'decision'
 /** `quote`: what somebody wrote. `path`: of the page where more is to be seen. */
 export type PersonalNotice = { user: User; subject: string; text: string; quote: string; path: string }
 
-/** So that a line has room for what happened. */
+/** Maximum characters of a title and a name, so that a line has room for the rest. */
 const [maxTitle, maxName] = [120, 60]
 
 const waits = 'waits for your approval'

@@ -14,9 +14,9 @@ export type NoticeOptions = { send: SendMail; failed: (message: string) => void;
 
 const intervalMs = 5_000
 const atOnce = 10_000
-/** Of a digest, those that are told one by one. */
+/** Maximum items that a digest lists one by one. */
 const maxItems = 50
-/** In eight hours: a server that was away itself first tries what is three days old. */
+/** Attempts within eight hours: after an outage, a server first tries mails that are three days old. */
 const leastAttempts = 8
 
 /** Sends people mails of what concerns them. @returns how to stop it, which waits for the mail that is being sent */

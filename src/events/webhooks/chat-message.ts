@@ -47,7 +47,7 @@ export function chatBody(format: ChatFormat, said: string, url: string | undefin
   return { type: 'message', attachments: [{ contentType: 'application/vnd.microsoft.card.adaptive', content }] }
 }
 
-/** Without the signs that begin links and mentions in Slack's text. */
+/** Escapes the signs that begin links and mentions in Slack's text. */
 function slackText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

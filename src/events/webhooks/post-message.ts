@@ -3,7 +3,7 @@ import { request as httpsRequest } from 'node:https'
 import { Webhook } from 'standardwebhooks'
 import { PrivateAddress, publicLookup, type Resolve, requirePublic, resolveHost } from './public-address.ts'
 
-/** What a receiver gets: all but the id, which is the same whenever it is sent again, is the body. */
+/** Message to a receiver. All fields but the id are its body; the id stays the same when it is sent again. */
 export type PostedMessage = { id: string; [field: string]: unknown }
 
 export type PostOptions = {
@@ -16,7 +16,7 @@ export type PostOptions = {
   signal?: AbortSignal
 }
 
-/** What a receiver said, or why it did not: `status` is undefined then, and `note` for people. */
+/** Answer of a receiver. Without one, `status` is undefined and `note` says why, for people. */
 export type Receipt = { status: number | undefined; note: string | undefined }
 
 /**

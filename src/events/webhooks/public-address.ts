@@ -30,7 +30,7 @@ export function isPublicAddress(address: string): boolean {
   return parsed.range() === 'unicast' && (parsed instanceof ipaddr.IPv4 || parsed.match(globalUnicast))
 }
 
-/** In groups of hexadecimal digits: `ipaddr.js` takes `::1.2.3.4` for `::ffff:1.2.3.4`. Empty for an address with a zone. */
+/** Writes an address in groups of hexadecimal digits: `ipaddr.js` takes `::1.2.3.4` for `::ffff:1.2.3.4`. Empty if it has a zone. */
 function withoutDots(address: string): string {
   return URL.parse(`http://[${address}]`)?.hostname.slice(1, -1) ?? ''
 }

@@ -3,7 +3,7 @@ const longestMs = 12 * 60 * 60 * 1000
 const patienceMs = 3 * 24 * 60 * 60 * 1000
 
 /**
- * When a delivery is tried again: after 5 seconds, then four times as long each time, up to 12 hours; undefined once it has
+ * Returns when a delivery is tried again: after 5 seconds, then four times as long each time, up to 12 hours; undefined once it has
  * failed for three days.
  * @param failures how often it has failed, this time included
  * @param failingSince ISO 8601: when it failed first; null: now

@@ -2,7 +2,7 @@ import type { Context } from '../../kb/context.ts'
 import { openSome } from '../../kb/kb-access.ts'
 import { type WebhookOptions, WebhookSender } from './webhook-sender.ts'
 
-/** So often it is looked for what is due again, and for what the command line has changed. */
+/** Milliseconds between two checks for due deliveries, and for changes made on the command line. */
 const intervalMs = 5_000
 
 /** Sends events as they happen. @returns how to stop it, which ends the deliveries that are under way. */

@@ -9,7 +9,7 @@ import { receiver, sendEvent } from './send-event.ts'
 export type WebhookOptions = Omit<PostOptions, 'now' | 'signal'> & { onError: (error: unknown) => void }
 
 const pageSize = 500
-/** What the receiver of an answer of this status wants is to be sent nothing more. */
+/** HTTP status by which a receiver asks for no more messages. */
 const gone = 410
 
 /**

@@ -4,7 +4,7 @@ import { commonDir } from '../common-dir.ts'
 import { GitError } from '../git-error.ts'
 import type { Oid } from '../objects/object.ts'
 
-// What `work-tree.ts` asks of git, by isomorphic-git, for machines without a git. It does not read an index of version 4 nor attributes.
+// Implements `work-tree.ts` with isomorphic-git, for machines without a git. It reads neither an index of version 4 nor attributes.
 
 export async function listWithoutGit(
   gitDir: string,

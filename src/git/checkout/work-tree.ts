@@ -19,7 +19,7 @@ export async function findGitDir(dir: string): Promise<string | undefined> {
   return resolve(dir, linked)
 }
 
-/** What is in a checkout, on the disk or not; a file in conflict comes once. @throws {GitError} `git-failed` */
+/** Lists the files of a checkout, on the disk or not; a file in conflict comes once. @throws {GitError} `git-failed` */
 export async function listWorkTree(gitDir: string, dir: string): Promise<WorkTreeFile[]> {
   const root = resolve(dir)
   if ((await nativeGit()) === undefined) return listWithoutGit(gitDir, root)

@@ -13,11 +13,11 @@ export type HistoryEntry = {
   trailers: Trailers
 }
 
-/** Which commits of a history to read, and what of them. */
+/** Filters on the commits of a history. */
 type HistoryOptions = {
-  /** Only commits that have this in their message. */
+  /** Text that the message must contain. */
   line?: string
-  /** Only commits that have this in the name or address of their author. */
+  /** Text that the author's name or address must contain. */
   author?: string
 }
 

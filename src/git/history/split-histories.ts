@@ -4,7 +4,7 @@ import { GitError } from '../git-error.ts'
 import type { Oid } from '../objects/object.ts'
 import type { CommitWalk, WalkedCommit } from './commit-walk.ts'
 
-/** In the history of the one, of the others, and in that of a commit that both have. */
+/** Colours of a commit: in the history of the one, of the others, and of a commit that both have. */
 const [ofOne, ofOthers, isCommon] = [1, 2, 4]
 
 type Painting = { one: Oid; others: readonly Oid[]; slop?: number; until?: number }
@@ -12,7 +12,7 @@ type Painting = { one: Oid; others: readonly Oid[]; slop?: number; until?: numbe
 export type SplitHistories = {
   isOfOthers(oid: Oid): boolean
   onlyOne: readonly WalkedCommit[]
-  /** What both have, and no commit that was found after it; the latest first. One may still be in the history of another. */
+  /** Common commits found first on each line, the latest first. One may still be in the history of another. */
   bases: readonly Oid[]
 }
 

@@ -33,7 +33,7 @@ export function gitEnvironment(gitDir: string): NodeJS.ProcessEnv {
     GIT_NO_REPLACE_OBJECTS: '1',
     GIT_TERMINAL_PROMPT: '0',
     GIT_OPTIONAL_LOCKS: '0',
-    // Of a partial clone, what is not there is missing: nothing is fetched.
+    // A missing object of a partial clone counts as missing: nothing is fetched.
     GIT_NO_LAZY_FETCH: '1',
   }
 }
@@ -43,15 +43,15 @@ type SpawnOptions = {
   /** Milliseconds after which git is killed. */
   timeLimit?: number
   hasInput?: boolean
-  /** As `os.setPriority` takes it: for work that must not be in the way of other work. */
+  /** Priority as `os.setPriority` takes it: lower for work that must not delay other work. */
   priority?: number | undefined
 }
 
-/** For git to end what it was told to end, before it is killed. */
+/** Milliseconds between `SIGTERM` and `SIGKILL`. */
 const graceMs = 5000
 /** Far more than any work takes that a request waits for. */
 const defaultTimeLimit = 5 * 60_000
-/** For work on a whole repository. */
+/** Milliseconds for work on a whole repository. */
 export const longTimeLimit = 60 * 60_000
 
 /**
@@ -82,7 +82,7 @@ type GitOptions = Omit<SpawnOptions, 'hasInput'> & {
   input?: string | AsyncIterable<string>
 }
 
-/** How a git ended, and what it said. Without an exit code it was ended by a signal. */
+/** Exit code and output of a git. The exit code is null if a signal ended it. */
 export type GitOutcome = Pick<End, 'exitCode' | 'complaint'> & { output: string }
 
 /**

@@ -8,7 +8,7 @@ export class GitSlotError extends Error {
   }
 }
 
-/** Who a process works for. Each name is counted on its own. */
+/** Owner of a process. Each name is counted on its own. */
 export type SlotClaim = { key: string; repository: string; tenant: string }
 
 export type SlotLimits = {
@@ -33,7 +33,7 @@ type Waiting = { claim: SlotClaim; start(): void; giveUp(reason: unknown): void 
 export class GitSlots {
   readonly #limits: SlotLimits
   readonly #running = new Map<string, number>()
-  /** By key. A key that was served moves to the end. */
+  /** Waiting requests by key. A key that was served moves to the end. */
   readonly #queues = new Map<string, Set<Waiting>>()
   #waiting = 0
   #isClosed = false

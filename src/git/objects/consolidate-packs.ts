@@ -13,7 +13,7 @@ import { PackWriter } from './pack-writer.ts'
 const others = ['.keep', '.promisor', '.mtimes']
 /** Bytes of objects that others are deltas of. */
 const maxBases = 16 * 1024 * 1024
-/** How many times as large as all smaller ones together a pack is that is left alone. */
+/** Ratio between a pack and all smaller ones together from which it is left alone. */
 const factor = 2
 
 /** `path` without an extension. */
@@ -65,7 +65,7 @@ export async function mergePacks(
   }
 }
 
-/** Those of some packs that are to be rolled up. @param paths without an extension */
+/** Returns the packs that are to be rolled up. @param paths without an extension */
 export function smallPacks(paths: readonly string[]): CountedPack[] {
   const packs = paths.map((path) => ({ path, index: new PackIndex(readFileSync(`${path}.idx`)) }))
   packs.sort((a, b) => a.index.count - b.index.count)

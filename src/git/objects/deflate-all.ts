@@ -7,7 +7,7 @@ const soonBytes = 512 * 1024
 const taskBytes = 4 * 1024 * 1024
 /** The worker has this file's extension: `.ts` in a checkout, `.js` in the built package. */
 const worker = new URL(`./deflate-worker${import.meta.url.slice(-3)}`, import.meta.url)
-/** Of the whole process. Its thread keeps no process from ending. */
+/** Pool of the whole process. Its thread does not keep the process alive. */
 const pool = new TaskPool<Joined, Joined>({ worker, timeLimitMs: 60_000, maxTasks: 1000 })
 
 /** Compresses objects for a pack, in the order given. Many at once do not hold up the event loop: a thread does them. */

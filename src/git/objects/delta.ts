@@ -13,12 +13,12 @@ export function readSize(data: Buffer, at: number): { value: number; end: number
   }
 }
 
-/** How many bytes a delta makes. @throws {GitError} `corrupt-object` */
+/** Returns the size of a delta's result, in bytes. @throws {GitError} `corrupt-object` */
 export function resultSize(delta: Buffer): number {
   return readSize(delta, readSize(delta, 0).end).value
 }
 
-/** What a delta of gitformat-pack(5) makes of its base. @throws {GitError} `corrupt-object` */
+/** Applies a delta of gitformat-pack(5) to its base. @throws {GitError} `corrupt-object` */
 export function applyDelta(base: Buffer, delta: Buffer): Buffer {
   const from = readSize(delta, 0)
   const to = readSize(delta, from.end)

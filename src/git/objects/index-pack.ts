@@ -119,7 +119,7 @@ function windowOf(file: FileHandle): Window {
   }
 }
 
-/** What a pack ends with, if that is the hash of what comes before. */
+/** Returns the checksum at the end of a pack. Throws unless it is the hash of the bytes before it. */
 async function checkedChecksum(file: FileHandle): Promise<Buffer> {
   const end = (await file.stat()).size - checksumBytes
   if (end < headerBytes) throw corrupt('a pack is cut short')

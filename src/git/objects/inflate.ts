@@ -8,7 +8,7 @@ export const atOnce = 64 * 1024
 
 const inflateInThread: (data: Buffer, options: ZlibOptions) => Promise<unknown> = promisify(inflate)
 
-/** What was inflated, and how many bytes it took. */
+/** Inflated bytes, and the number of compressed bytes consumed. */
 type Inflated = { inflated: Buffer; length: number }
 
 /**
@@ -36,7 +36,7 @@ export async function inflateExactly(data: Buffer, size: number): Promise<Inflat
  * @throws {GitError} `corrupt-object`
  */
 export async function inflateFrom(read: (length: number) => Promise<Buffer>, size: number): Promise<Inflated> {
-  // What zlib takes at most for so many bytes, if blocks are not made needlessly small.
+  // Upper bound of zlib's output for this size, unless its blocks are needlessly small.
   for (let length = size + (size >> 8) + 64; ; length *= 4) {
     const data = await read(length)
     const found = await inflateExactly(data, size)
@@ -45,12 +45,12 @@ export async function inflateFrom(read: (length: number) => Promise<Buffer>, siz
   }
 }
 
-/** With `info`, zlib gives more than its types say. */
+/** Casts a result of zlib: with the option `info` it has more than its types say. */
 function measured(result: unknown): { buffer: Buffer; engine: { bytesWritten: number } } {
   return result as { buffer: Buffer; engine: { bytesWritten: number } }
 }
 
-/** What the beginning of a compressed text inflates to. @throws {GitError} `corrupt-object` */
+/** Inflates the beginning of a compressed text. @throws {GitError} `corrupt-object` */
 export function inflateBeginning(data: Buffer): Buffer {
   try {
     return inflateSync(data, { finishFlush: constants.Z_SYNC_FLUSH })

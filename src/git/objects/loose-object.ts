@@ -7,7 +7,7 @@ import { GitError } from '../git-error.ts'
 import { atOnce, inflateBeginning, inflateExactly } from './inflate.ts'
 import type { GitObject, ObjectInfo, ObjectType, Oid } from './object.ts'
 
-/** Of a loose object, its type and size, and how long the head is that says so. */
+/** Type and size of a loose object, and the length of the header that holds them. */
 type Head = ObjectInfo & { length: number }
 
 /** Bytes of a file in which its whole head stands, behind the codes that zlib may put before it. */

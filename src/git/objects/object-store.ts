@@ -20,12 +20,12 @@ const defaultMaxBytes = 128 * 1024 * 1024
 const idleMs = 30_000
 /** Bytes of objects that others are deltas of. */
 const maxBases = 16 * 1024 * 1024
-/** For so long reads may keep everything else waiting, in milliseconds. */
+/** Milliseconds for which reads may hold the event loop. */
 const sliceMs = 5
 /** Git knows it without having it. */
 const emptyTree = hashObject('tree', Buffer.alloc(0))
 
-/** Where an object is, as the copies are tried one after the other. */
+/** Place of one copy of an object. Copies are tried one after the other. */
 type Place = { pack: PackReader; offset: number } | { loose: string }
 
 /**
@@ -134,7 +134,7 @@ export class ObjectStore {
     this.#bases.clear()
   }
 
-  /** What `use` makes of the first copy of an object that can be read. */
+  /** Returns the result of `use` for the first readable copy of an object. */
   async #first<T>(oid: Oid, use: (place: Place) => T | Promise<T>): Promise<T | undefined> {
     if (!isOid(oid)) throw new GitError('missing-object', 'not an object id')
     this.#idle = this.#idle?.refresh() ?? setTimeout(() => this.close(), idleMs).unref()

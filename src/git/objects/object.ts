@@ -5,7 +5,7 @@ import { GitError } from '../git-error.ts'
 export type Oid = string
 export type ObjectType = 'blob' | 'tree' | 'commit'
 export type ObjectInfo = { type: ObjectType | 'tag'; size: number }
-/** How bytes differ from others: `removed` bytes at `at` give way to `insert`. */
+/** Difference between two byte strings: the `removed` bytes at `at` are replaced by `insert`. */
 export type Delta = { at: number; removed: number; insert: Buffer }
 /** An object; `from` names a like object that it differs from by little, where one is known. */
 export type GitObject = { type: ObjectType; data: Buffer; from?: { base: Oid; delta: Delta } }
@@ -62,12 +62,12 @@ export function authorOfCommit(data: Buffer): Signature {
   return readSignature(data, /^author ([^<\n]*)<([^>\n]*)> (\d+) /m)
 }
 
-/** Who put a commit into the repository, and when. */
+/** Returns who put a commit into the repository, and when. */
 export function committerOfCommit(data: Buffer): Signature {
   return readSignature(data, /^committer ([^<\n]*)<([^>\n]*)> (\d+) /m)
 }
 
-/** When a commit was made, in seconds since 1970. */
+/** Returns the commit time in seconds since 1970. */
 export function secondsOfCommit(data: Buffer): number {
   return committerOfCommit(data).at.getTime() / 1000
 }

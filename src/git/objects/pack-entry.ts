@@ -2,10 +2,10 @@ import { GitError } from '../git-error.ts'
 import { readSize } from './delta.ts'
 import type { ObjectInfo, Oid } from './object.ts'
 
-/** How an entry of a pack begins: the size of what it holds when that is inflated, and how many bytes say so. */
+/** Header of a pack's entry: the inflated size of its content, and the length of the header. */
 export type EntryHead = { size: number; length: number } & (
   | { type: ObjectInfo['type'] }
-  /** How far before the entry the base of its delta begins. */
+  /** Bytes from the base of the delta to the entry. */
   | { distance: number }
   | { base: Oid }
 )

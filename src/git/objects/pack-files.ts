@@ -8,10 +8,10 @@ import { encodePack } from './pack.ts'
 
 /** No `tmp_`, which `gc --prune=now` clears away, and no `.pack` or `.idx` at the end, which git would take for packs. */
 const temporaryPrefix = 'ganglion-tmp.'
-/** What may stand beside a pack; the index is first, since without it nobody looks for the rest. */
+/** Extensions of the files of a pack. The index is first: without it, nobody looks for the others. */
 const extensions = ['.idx', '.pack', '.rev', '.bitmap']
 const keptBy = 'ganglion '
-/** What a `.keep` file holds, so that others can tell when its maker is gone. */
+/** Content of a `.keep` file. It lets other processes tell whether its maker still runs. */
 export const keptByUs = `${keptBy}${processToken}\n`
 
 /**
@@ -35,7 +35,7 @@ export async function writePack(gitDir: string, objects: ReadonlyMap<Oid, GitObj
   return release
 }
 
-/** Where a pack and its index are while git is not to find them: absolute paths. */
+/** Absolute paths of a pack and its index before git can find them. */
 export type StagedPack = { pack: string; index: string }
 
 /** @param name of its files: none that another pack has that is staged at the same time */

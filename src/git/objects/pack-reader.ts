@@ -27,9 +27,9 @@ type Entry = { size: number; start: number; begun: Buffer } & (
   | { type: ObjectInfo['type']; base?: undefined }
   | { type?: undefined; base: number }
 )
-/** What an entry holds, still compressed, and its size when it is not; `base`: where the base of a delta begins. */
+/** Compressed content of an entry, and its inflated size; `base`: offset of the base of a delta. */
 export type RawEntry = { size: number; body: Buffer } & ({ type: ObjectInfo['type'] } | { base: number })
-/** What was a base of others, by pack and offset. */
+/** Cache of bases of deltas, by pack and offset. */
 export type BaseCache = LRUCache<string, { type: ObjectInfo['type']; data: Buffer }>
 
 /** @param maxBytes of what is kept. */
@@ -102,7 +102,7 @@ export class PackReader {
     return base === undefined ? { size, body, type } : { size, body, base }
   }
 
-  /** Where its last entry ends: before the checksum of the whole. */
+  /** End of the last entry: the checksum of the pack follows. */
   get end(): number {
     return statSync(this.#path).size - 20
   }
@@ -134,7 +134,7 @@ export class PackReader {
     return length <= 2 * atOnce ? this.#bytes(at, length) : this.#bytesInThread(at, length)
   }
 
-  /** How many bytes a delta makes. Before the first byte of it, zlib may have the codes that it uses: hundreds of bytes. */
+  /** Reads the size of a delta's result. zlib may have hundreds of bytes of codes before its first byte. */
   #resultSize({ start, size }: Entry): number {
     for (let length = 64; ; length *= 4) {
       const data = this.#bytes(start, length)
@@ -153,7 +153,7 @@ export class PackReader {
     return data.subarray(0, readSync(descriptor, data, 0, length, at))
   }
 
-  /** By a file of its own: one that is shared may be closed meanwhile. */
+  /** Reads through a file handle of its own: a shared one may be closed meanwhile. */
   async #bytesInThread(at: number, length: number): Promise<Buffer> {
     const file = await open(this.#path)
     try {

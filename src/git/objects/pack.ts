@@ -8,7 +8,7 @@ const typeCode = { commit: 1, tree: 2, blob: 3, tag: 4, offsetDelta: 6 } as cons
   number
 >
 
-/** As deep as git itself packs: each step is one more object to read. */
+/** Maximum depth of a chain of deltas, as in git: each step is one more object to read. */
 const deepestChain = 50
 
 /** Size and type of a packed object: 4 bits of size beside the type, then 7 bits a byte, least significant first. */
@@ -62,7 +62,7 @@ export async function encodePack(
   return { name: checksum.toString('hex'), pack: Buffer.concat([body, checksum]), index }
 }
 
-/** What is compressed of an object: all of it, or how it differs from its `base`. `size` of the object, in bytes. */
+/** Data of an object to compress: the whole, or a delta to its `base`. `size` of the object, in bytes. */
 type Entry = { type: ObjectType; plain: Buffer; base: Oid | undefined; size: number; depth: number }
 
 function plainEntry({ type, data, from }: GitObject, before: ReadonlyMap<Oid, Entry>): Entry {
@@ -75,7 +75,7 @@ function plainEntry({ type, data, from }: GitObject, before: ReadonlyMap<Oid, En
 
 type Packed = { oid: Oid; offset: number; crc: number }
 
-/** How far back a delta's base begins: 7 bits a byte, most significant first, each continuation counted from one. */
+/** Encodes the distance to a delta's base: 7 bits a byte, most significant first, each continuation counted from one. */
 export function encodeOffset(distance: number): Buffer {
   const bytes = [distance & 0x7f]
   for (let rest = Math.floor(distance / 128); rest > 0; rest = Math.floor(rest / 128))

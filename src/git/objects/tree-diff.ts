@@ -27,7 +27,7 @@ export function* differingEntries(before: Buffer, after: Buffer): Generator<Entr
   }
 }
 
-/** How many bytes from `old` and `now` on are the same in both. */
+/** Returns the number of equal bytes from `old` and `now` on. */
 function commonLength(before: Buffer, old: number, after: Buffer, now: number): number {
   const most = Math.min(before.length - old, after.length - now)
   let length = 0
@@ -40,7 +40,7 @@ function isSame(a: Buffer, at: number, b: Buffer, bt: number, length: number): b
   return a.compare(b, bt, bt + length, at, at + length) === 0
 }
 
-/** How many of `length` bytes are entries as a whole. */
+/** Returns how many of `length` bytes are whole entries. */
 function wholeEntries(tree: Buffer, start: number, length: number): number {
   let end = start
   for (;;) {

@@ -31,7 +31,7 @@ export function decodeEntry(data: Buffer, at: number): { entry: GitTreeEntry; en
   return { entry, end }
 }
 
-/** Of a folder, and of a commit of another repository. */
+/** Modes of a folder, and of a commit of another repository. */
 export const [folderMode, submoduleMode] = ['40000', '160000'] as const
 
 const modes: ReadonlySet<string> = new Set(['100644', '100755', '120000', submoduleMode, folderMode])
@@ -49,7 +49,7 @@ export class Tree {
   static readonly empty = new Tree([], [], Buffer.alloc(0))
   readonly entries: readonly GitTreeEntry[]
   readonly data: Buffer
-  /** Where each entry begins in `data`. */
+  /** Offsets of the entries in `data`. */
   readonly #offsets: readonly number[]
 
   private constructor(entries: readonly GitTreeEntry[], offsets: readonly number[], data: Buffer) {

@@ -6,7 +6,7 @@ import { removePackedRefs } from './packed-refs.ts'
 import { withLocks } from './ref-lock.ts'
 import { clearPackedRefsLock, isStale, staleLockAfterMs, unlessMissing } from './stale-lock.ts'
 
-/** How often a folder is made again that somebody removes since it is empty. */
+/** Attempts to create a folder that another writer removes because it is empty. */
 const attempts = 10
 
 /**
@@ -54,7 +54,7 @@ async function setRef(gitDir: string, ref: string, to: Oid): Promise<void> {
       await withLocks(gitDir, [`${path}.lock`], { content: `${to}\n`, isDurable: false }, () => replace(path))
       return
     } catch (error) {
-      // Who removes the last ref of a folder removes the folder.
+      // Another writer that removes the last ref of a folder also removes the folder.
       if (!hasCode(error, 'ENOENT') || attempt === attempts) throw error
     }
   }

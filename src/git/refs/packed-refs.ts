@@ -13,7 +13,7 @@ export function readPackedRefs(gitDir: string): Map<string, Oid> {
   return new Map(entries.map((line) => [line.slice(oidLength + 1), line.slice(0, oidLength)]))
 }
 
-/** What one ref of them holds: for each request, so that not all of them are taken apart. */
+/** Finds one packed ref without parsing the others: each request does this. */
 export function findPackedRef(gitDir: string, ref: string): Oid | undefined {
   const text = readText(gitDir)
   const end = text.indexOf(` ${ref}\n`)
@@ -25,13 +25,13 @@ export async function removePackedRefs(gitDir: string, refs: ReadonlySet<string>
   let isRemoved = false
   const lines = readLines(gitDir)
   const kept = lines.filter((line) => {
-    // What a tag leads to stands in a line of its own behind it.
+    // The target of a tag is in a line of its own behind it.
     if (isEntry(line)) isRemoved = refs.has(line.slice(oidLength + 1))
     return !isRemoved || line.startsWith('#')
   })
   if (kept.length === lines.length) return
   const path = join(gitDir, 'packed-refs.new')
-  // Who holds the lock is the only one who may have it: this is of a writer that was killed.
+  // Only the holder of the lock may have this file, so an existing one is left from a writer that was killed.
   await unlink(path).catch(unlessMissing)
   await writeSynced(path, kept.map((line) => `${line}\n`).join(''))
   await rename(path, join(gitDir, 'packed-refs'))

@@ -6,11 +6,11 @@ export type Heads = ReadonlyMap<string, Oid | undefined>
 export type RefMove = { ref: string; from: Oid | undefined; to: Oid }
 
 export type Publication = {
-  /** What the moves lead to and the repository does not hold yet. */
+  /** Objects that the moves lead to and the repository does not hold yet. */
   objects: ReadonlyMap<Oid, GitObject>
   /** The refs on which the moves were prepared. */
   heads: Heads
-  /** In the order of {@link RefStore.refs}. */
+  /** Moves in the order of {@link RefStore.refs}. */
   moves: readonly RefMove[]
 }
 

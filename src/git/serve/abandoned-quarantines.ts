@@ -16,7 +16,7 @@ export async function clearAbandonedQuarantines(gitDir: string, now = Date.now()
   }
 }
 
-/** Of a folder and all in it, as a time; undefined where it is gone. */
+/** Returns the time of the last change of a folder and its contents; undefined if it is gone. */
 async function lastChange(folder: string): Promise<number | undefined> {
   try {
     const names = ['', ...(await readdir(folder, { recursive: true }))]

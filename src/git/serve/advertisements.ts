@@ -12,7 +12,7 @@ const keptForMs = 10 * 60_000
 type Kept = { config: string; bytes: Buffer }
 
 /**
- * What `upload-pack` says it is able to do, as version 2 of the protocol begins (gitprotocol-v2(5)). It depends on git and on the
+ * Returns the capabilities of `upload-pack` in version 2 of the protocol (gitprotocol-v2(5)). They depend on git and on the
  * repository's configuration, not on its refs, so that not every clone and fetch needs a git to say it.
  */
 export class Advertisements {

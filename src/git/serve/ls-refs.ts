@@ -38,7 +38,7 @@ const understood = /^(?:agent=.*|session-id=.*|object-format=sha1|peel|symrefs|u
 const answerable = /^(?:HEAD$|refs\/heads\/|refs\/tags\/)/
 
 /**
- * What git would answer, as long as that takes no more than to read the branches: as when somebody clones or fetches, and there are
+ * Returns the response of git if it takes no more than to read the branches: as when somebody clones or fetches, and there are
  * no tags. Nothing where git itself must be asked.
  * @param broken refs that are left out
  */

@@ -16,7 +16,7 @@ export class PackRefused extends Error {}
 
 const headerBytes = 12
 const oidBytes = 20
-/** Of a size or an offset: 63 bits, 7 in each byte. */
+/** Maximum bytes of a size or an offset: 63 bits, 7 in each byte. */
 const maxVarintBytes = 9
 const ofsDelta = 6
 const refDelta = 7
@@ -187,7 +187,7 @@ class PackMeter {
   }
 }
 
-/** With `info`, zlib also tells how much of the bytes it has used. */
+/** Inflates bytes. The option `info` makes zlib report how many of them it has consumed. */
 function inflated(bytes: Buffer, size: number): { buffer: Buffer; engine: Inflate } {
   const options = { info: true, chunkSize: Math.max(size, 64), maxOutputLength: Math.max(size, 1) }
   return inflateSync(bytes, options) as unknown as { buffer: Buffer; engine: Inflate }

@@ -1,7 +1,7 @@
 import { GitError } from '../git-error.ts'
 import { decodePacket, encodePacket, flushPacket, PktLineError, packetText } from './pkt-line.ts'
 
-/** How a push begins: the refs that it would move, and what the client understands. */
+/** Head of a push: the refs that it would move, and the client's capabilities. */
 export type PushHead = { refs: readonly string[]; capabilities: ReadonlySet<string> }
 
 /** Bytes of commands and push options; far more than any push has that is taken. */

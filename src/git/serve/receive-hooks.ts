@@ -9,11 +9,11 @@ import type { Judgement, PushReport, Receiver, RefUpdate } from './push.ts'
 
 /** The server's ends of what `receive-pack`'s hooks inherit; see the folder `hooks`. */
 export type HookChannels = {
-  /** From `pre-receive`: the quarantine's path, `option <text>` for each push option, a line for each ref, an empty line. */
+  /** Input of `pre-receive`: the quarantine's path, `option <text>` for each push option, a line for each ref, an empty line. */
   question: Readable
-  /** To `pre-receive`: `accept` or `refuse`, then lines for the terminal. */
+  /** Answer to `pre-receive`: `accept` or `refuse`, then lines for the terminal. */
   verdict: Writable
-  /** To and from `proc-receive`, as githooks(5) has it. */
+  /** Streams from and to `proc-receive`, as in githooks(5). */
   commands: Readable
   reports: Writable
   messages: Writable

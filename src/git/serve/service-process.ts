@@ -12,9 +12,9 @@ export type ServiceProcessOptions = {
   args: readonly string[]
   /** Value of `GIT_PROTOCOL`. */
   protocol: string | undefined
-  /** How many channels git and its hooks inherit, from file descriptor 3 on. */
+  /** Number of channels that git and its hooks inherit, from file descriptor 3 on. */
   channels: number
-  /** Of CPU time, of each process. */
+  /** Seconds of CPU time for each process. */
   cpuSeconds: number
   /** Bytes of address space, of each process. Files that are mapped into memory count. */
   maxMemory: number
@@ -26,10 +26,10 @@ export type ServiceProcessOptions = {
 /** Milliseconds that a push has to end by itself, and git then has to die of a signal. */
 const endTime = 3000
 const dieTime = 1000
-/** What the shell exits with where there is no git. */
+/** Exit code of the shell where there is no git. */
 const noProgram = 127
 
-/** What git says of a request that it cannot understand, or that ends too early. */
+/** Complaints of git about a request that it cannot understand, or that ends too early. */
 const blamesClient =
   /^fatal: .*(?:protocol error|hung up unexpectedly|unknown capability|unexpected line|expected (?:flush|SHA1)|invalid (?:command|deepen|shallow|filter)|deepen-not)/im
 
@@ -73,7 +73,7 @@ export class ServiceProcess {
     return new ServiceProcess(git, options)
   }
 
-  /** Why it failed or was ended, once it has ended. */
+  /** Reason of the failure, once the process has ended. */
   get failure(): unknown {
     return this.#failure
   }

@@ -17,7 +17,7 @@ export type TransferLimits = PackLimits & {
   /** Bytes of a pushed pack. */
   maxPack: number
   maxRefs: number
-  /** Of CPU time, of each process. */
+  /** Seconds of CPU time for each process. */
   cpuSeconds: number
   /** Bytes of address space, of each process. */
   maxMemory: number
@@ -28,13 +28,13 @@ export type TransferLimits = PackLimits & {
 export type TransferRequest = {
   gitDir: string
   service: GitService
-  /** What the client sends as `Git-Protocol`; see git(1), `GIT_PROTOCOL`. */
+  /** Value of the client's `Git-Protocol` header; see git(1), `GIT_PROTOCOL`. */
   protocol: string | undefined
-  /** What the client sends. Without it, refs are advertised. */
+  /** Body of the client's request. Without it, refs are advertised. */
   body?: AsyncIterable<Buffer>
   /** Names of refs that lead to nothing: git would fail for them, so neither a fetch nor a push sees them. */
   brokenRefs: readonly string[]
-  /** Of a push. */
+  /** Receiver of a push; undefined for a fetch. */
   receiver: Receiver | undefined
   /** Ends git early. */
   signal: AbortSignal
@@ -43,7 +43,7 @@ export type TransferRequest = {
 }
 
 export type Transfer = {
-  /** What git writes. Throws after the last of it where git failed or was ended. */
+  /** Output of git. Throws at its end if git failed or was killed. */
   output: AsyncIterable<Buffer>
   /** Resolves when git and the work for its hooks have ended, however they did. */
   settled: Promise<void>
@@ -100,7 +100,7 @@ export function isVersion2(protocol: string | undefined): boolean {
 
 const anyOwner = 'safe.directory=*'
 
-/** Only filters whose cost grows with what is sent: combined ones multiply, sparse ones match patterns against every path. */
+/** Settings that allow only filters whose cost grows with what is sent: combined ones multiply, sparse ones match every path. */
 const uploadConfig: readonly string[] = [
   anyOwner,
   'uploadpack.allowFilter=true',
@@ -109,7 +109,7 @@ const uploadConfig: readonly string[] = [
   'uploadpackfilter.tree.maxDepth=0',
 ]
 
-/** With `proc-receive` for all refs git moves none itself. */
+/** Settings of `receive-pack`: with `proc-receive` for all refs, git moves none itself. */
 function receiveConfig({ maxPack }: TransferLimits): string[] {
   return [
     anyOwner,
@@ -127,7 +127,7 @@ function receiveConfig({ maxPack }: TransferLimits): string[] {
     'receive.advertiseAtomic=true',
     'receive.autogc=false',
     'receive.updateServerInfo=false',
-    // What the repository's own settings would run: for the tips of its alternates, and for signed pushes.
+    // Commands in the repository's own settings: for the tips of its alternates, and for signed pushes.
     'core.alternateRefsCommand=true',
     'gpg.program=false',
     'gpg.x509.program=false',

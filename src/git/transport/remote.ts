@@ -142,7 +142,7 @@ export async function pushToRemote(
     for (const data of dataOf(payload)) chunks.push(data)
   }
   const refused = refusedRefs(Buffer.concat(chunks), updates)
-  // What a hook writes says more than that it declined.
+  // The output of a hook says more than that it declined.
   const words = onOneLine(said).trim().slice(0, maxComplaint)
   if (words !== '') for (const [ref, reason] of refused) refused.set(ref, `${reason}: ${words}`)
   return refused

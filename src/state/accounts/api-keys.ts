@@ -44,9 +44,9 @@ const Connectors = z.array(z.string())
 const Granted = z.object({ aud: z.unknown() })
 
 export class ApiKeys extends Store {
-  /** By the hash of their token. */
+  /** Keys by the hash of their token. */
   readonly #known: RevisedCache<KnownKey>
-  /** When the use of a key was last recorded, in milliseconds since the epoch. */
+  /** Time of the last recorded use of each key, in milliseconds since the epoch. */
   readonly #lastUses = new Map<string, number>()
 
   constructor({ db, revision }: Pick<Database, 'db' | 'revision'>) {
@@ -137,7 +137,7 @@ export class ApiKeys extends Store {
     if (row === undefined) return undefined
     const { tenantDisabledAt, endsAt: expiresAt, payload, personRole, ...own } = row
     const { aud: resource } = Granted.parse(JSON.parse(payload))
-    // What the person may no longer do, the agent may not either.
+    // An agent may do no more than its person.
     const role = personRole === 'reader' ? 'reader' : own.role
     return { ...toApiKey(own), role, expiresAt, resource, isTenantDisabled: tenantDisabledAt !== null }
   }
@@ -149,7 +149,7 @@ export class ApiKeys extends Store {
     }
   }
 
-  /** Of one tenant, or of all; oldest first, revoked and expired ones included. */
+  /** Returns the keys of one tenant, or of all, oldest first, revoked and expired ones included. */
   async list(tenantId?: string): Promise<ApiKey[]> {
     const rows = await this.#select()
       .$if(tenantId !== undefined, (query) => query.where('tenant_id', '=', tenantId ?? ''))

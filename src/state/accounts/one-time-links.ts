@@ -2,10 +2,10 @@ import type { OneTimeLinkRow } from '../database/schema.ts'
 import { Store } from '../database/store.ts'
 import { createSecret, hashSecret } from './secret.ts'
 
-/** What a link lets its holder do, once. */
+/** Action that a link allows its holder, once. */
 export type OneTimeLink = {
   purpose: OneTimeLinkRow['purpose']
-  /** Whose password it sets; null: it makes an administrator of the tenant. */
+  /** User whose password it sets; null: it makes an administrator of the tenant. */
   userId: string | null
   tenantId: string | null
 }

@@ -16,9 +16,9 @@ export type Membership = { tenantId: string; tenantSlug: string; role: PersonRol
 /** A user as one of a tenant's people. */
 export type Person = User & {
   role: PersonRole
-  /** That are open. */
+  /** Number of open sessions. */
   sessions: number
-  /** When one of those was last used; null: there is none. */
+  /** Last use of an open session; null: there is none. */
   seenAt: string | null
 }
 
@@ -96,7 +96,7 @@ export class Users extends Store {
     await this.db.updateTable('users').set({ notices }).where('id', '=', id).execute()
   }
 
-  /** What signs the link that stops a user's mails. */
+  /** Returns the key that signs the link which stops a user's mails. Creates it if there is none. */
   async noticeKey(id: string): Promise<string> {
     const made = { notice_key: createSecret() }
     await this.db.updateTable('users').set(made).where('id', '=', id).where('notice_key', 'is', null).execute()
@@ -168,7 +168,7 @@ export class Users extends Store {
     }))
   }
 
-  /** Those who may decide in a tenant, by e-mail. */
+  /** Returns the enabled curators and administrators of a tenant, by e-mail. */
   async curators(tenantId: string): Promise<User[]> {
     const all = this.db.selectFrom('memberships').select('user_id').where('tenant_id', '=', tenantId)
     const query = this.#select()
@@ -183,7 +183,7 @@ export class Users extends Store {
     return Promise.all(rows.map(async (row) => ({ ...toUser(row), memberships: await this.memberships(row.id) })))
   }
 
-  /** How many administrators of a tenant may come in, beside a user. */
+  /** Returns the number of enabled administrators of a tenant other than a user. */
   async otherAdmins(tenantId: string, userId: string): Promise<number> {
     const row = await this.db
       .selectFrom('memberships')

@@ -9,7 +9,7 @@ export class BlobKeys extends Store {
     return (await query.executeTakeFirst())?.key
   }
 
-  /** Of the same bytes under several keys the first stays: backups of the database name it, too. */
+  /** Notes the key of a blob. If the same bytes have several keys, the first stays: backups of the database name it, too. */
   async note(transaction: Transaction<Schema>, sha256: string, key: string): Promise<void> {
     await transaction
       .insertInto('blob_keys')
@@ -18,7 +18,7 @@ export class BlobKeys extends Store {
       .execute()
   }
 
-  /** Those of some keys that are noted. */
+  /** Returns the keys that are noted. */
   async noted(keys: readonly string[]): Promise<Set<string>> {
     const rows = await this.db.selectFrom('blob_keys').select('key').where('key', 'in', keys).execute()
     return new Set(rows.map(({ key }) => key))

@@ -18,7 +18,7 @@ const nameWithin = hour
 const keptUnnamed = 24 * hour
 /** Bytes below which the last chunk is put again together with what comes: so an upload has no more than its size asks for. */
 const smallChunk = 2 ** 20
-/** How often a chunk is added anew where other processes are first. */
+/** Attempts to add a chunk while other processes are faster. */
 const maxAttempts = 20
 
 /**
@@ -140,7 +140,7 @@ export class BucketUploads implements UploadBytes {
     }
   }
 
-  /** What cannot be deleted now is left to the sweep. */
+  /** Deletes objects. The sweep removes those that cannot be deleted now. */
   async #delete(keys: readonly string[]): Promise<void> {
     for (const key of keys) await this.#bucket.delete(key).catch(() => {})
   }

@@ -10,7 +10,7 @@ import { BlobNotFound, type BlobStore, keptUnnamed, type NoteBlob } from './blob
 /** Blobs in a folder of this process's own, as `ab/cd/<sha256>`. */
 export class FolderBlobs implements BlobStore {
   readonly #root: string
-  /** Whoever puts a blob, or removes it, holds the lock of its hash until it is named, or gone. */
+  /** Locks by hash, held while a blob is put until it is named, or while it is removed. */
   readonly #locks = new KeyedLock()
 
   /** @param root on the same file system as the files that are put. */

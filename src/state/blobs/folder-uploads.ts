@@ -6,7 +6,7 @@ import { UploadFiles } from './upload-files.ts'
 
 type Beside = {
   uploads: Uploads
-  /** Whoever uses an upload, but for its size, holds the lock of its id. */
+  /** Locks by the id of an upload, held for each use but the reading of its size. */
   locks: KeyedLock
   now: () => Date
 }

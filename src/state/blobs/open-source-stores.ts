@@ -15,7 +15,7 @@ import type { KeptJson } from './kept-json.ts'
 import { S3Blobs } from './s3-blobs.ts'
 import type { UploadBytes } from './upload-bytes.ts'
 
-/** Of a value, which says how long to wait. */
+/** Bytes of the largest value, from which the time limit of a request follows. */
 const maxBytes = 64 * 1024 ** 2
 
 export type SourceStores = {
@@ -32,9 +32,9 @@ export type Places = {
   directory: DataDirectory
   database: Database
   now: () => Date
-  /** For the bytes of Sources. */
+  /** Bucket for the bytes of Sources. */
   bucket: S3Options | undefined
-  /** For what several nodes share. */
+  /** Bucket for objects that several nodes share. */
   objects: S3Options | undefined
 }
 

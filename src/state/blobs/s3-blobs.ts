@@ -77,7 +77,7 @@ export class S3Blobs implements BlobStore {
       const named = await this.#keys.noted(keys)
       for (const key of keys) {
         const { sha256, random } = blobKey.exec(key)?.groups ?? {}
-        // What else is below the prefix is not ours to remove.
+        // Objects with other keys below the prefix are not ours to remove.
         if (sha256 === undefined || (random === undefined && (await isNamed(sha256)))) named.add(key)
       }
       return named

@@ -16,17 +16,17 @@ export class UploadChanged extends Error {
 }
 
 export type ReceivedChunk = {
-  /** Where it begins: not behind the bytes that are there. */
+  /** Offset of the chunk: not behind the bytes that are there. */
   start: number
   bytes: AsyncIterable<Uint8Array>
 }
 
-/** How many bytes from the beginning of an upload are there now, and what the chunk threw. */
+/** Number of bytes of an upload that are there now, and the error that the chunk threw. */
 export type Appended = { received: number; failure: unknown }
 
 /** The bytes of uploads that come in chunks. What is told of them survives a power cut. */
 export interface UploadBytes {
-  /** How many bytes from the beginning of an open upload are there. */
+  /** Returns how many bytes from the beginning of an open upload are there. */
   size(upload: Pick<Upload, 'id' | 'bytesReceived'>): Promise<number>
   /**
    * Adds a chunk's bytes, also those that came before the chunk broke off, and notes how many there are. Bytes that are there already

@@ -62,7 +62,7 @@ export class DatabaseUnreachable extends Error {
   }
 }
 
-/** Why something cannot be reached. A host with several addresses fails with an error for each, and `fetch` says why in its cause. */
+/** Returns why something cannot be reached. A host with several addresses fails with an error for each; `fetch` has the reason in its cause. */
 export function reasonOf(cause: unknown): string {
   if (cause instanceof AggregateError) return cause.errors.map(reasonOf).join('; ')
   if (cause instanceof TypeError && cause.cause !== undefined) return reasonOf(cause.cause)

@@ -32,7 +32,7 @@ export type Database = {
   isServed(): Promise<boolean>
   /** Writes the files anew, so that nothing of removed rows is left in them. For who is alone. */
   compact(): Promise<void>
-  /** What is damaged, for people. PostgreSQL looks after itself. */
+  /** Returns damage in the database, for people. PostgreSQL checks itself. */
   problems(): Promise<string[]>
   /** Throws where it cannot be reached. */
   check(): Promise<void>

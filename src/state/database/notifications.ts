@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Schema } from './schema.ts'
 import { afterCommit } from './transaction.ts'
 
-/** What processes tell each other, and what its subject is. */
+/** Topics of notifications between processes, each with its subject. */
 export type Topic =
   /** A tenant has a new event. Its id. */
   | 'event'

@@ -9,7 +9,7 @@ const unreachableStates: ReadonlySet<string> = new Set([
   '57P05', // idle_session_timeout
 ])
 
-/** What Node and `pg` say of a connection that cannot be opened, or broke. */
+/** Errors of Node and `pg` for a connection that cannot be opened, or broke. */
 const networkCodes = /^(ECONN|ENOTFOUND|EAI_|EPIPE|ETIMEDOUT|EHOST|ENET|ENOENT)/
 const brokenMessages = /^(Connection terminated|timeout exceeded|Query read timeout|Client has encountered)/
 
@@ -24,7 +24,7 @@ export function isUnreachable(error: unknown): boolean {
   const state = stateOf(error)
   if (state !== undefined && (unreachableStates.has(state) || state.startsWith('08'))) return true
   if (!(error instanceof Error)) return false
-  // Of a name with several addresses, each of which failed.
+  // A host with several addresses fails with an error for each.
   if (error instanceof AggregateError) return error.errors.every(isUnreachable)
   return ('code' in error && networkCodes.test(String(error.code))) || brokenMessages.test(error.message)
 }

@@ -15,7 +15,7 @@ const tables = {
   ...{ forge_links: true, forge_pulls: true, stamps: true },
   // Over within minutes.
   rate_uses: false,
-  // What they name is in one bucket.
+  // Rows that name objects of one bucket.
   ...{ repositories: false, repository_refs: false, repository_packs: false, upload_chunks: false, blob_keys: false },
 } satisfies Record<keyof Schema, boolean>
 

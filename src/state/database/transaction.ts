@@ -5,7 +5,7 @@ import { isPostgres } from './is-postgres.ts'
 import { isSerializationFailure, isUniqueViolation } from './postgres-errors.ts'
 import type { Schema } from './schema.ts'
 
-/** How a transaction stands to those beside it on PostgreSQL; see its own "Transaction Isolation". */
+/** Isolation of a transaction on PostgreSQL; see "Transaction Isolation" in its documentation. */
 export type Isolation = 'serializable' | 'read committed'
 
 const maxAttempts = 10
@@ -59,7 +59,7 @@ export function inOpenTransaction<Result>(
   return db.isTransaction ? work(db as Transaction<Schema>) : inTransaction(db, work, 'read committed')
 }
 
-/** What is to be done once the transaction is committed. By the transaction. */
+/** Actions to run after the commit of a transaction. */
 const afterCommits = new WeakMap<Kysely<Schema>, (() => void)[]>()
 
 /** Runs an action once the transaction is committed, and not if it is rolled back; at once without a transaction. */

@@ -13,7 +13,7 @@ export class DataDirectory {
   readonly blobs: string
   /** The extracted texts of Sources. Missing ones are extracted again. */
   readonly extracts: string
-  /** On the same file system as the rest, so that a rename moves a file into place. */
+  /** Temporary files, on the same file system as the rest, so that a rename moves a file into place. */
   readonly tmp: string
   /** Files that are being received or read. What a crash leaves is removed at the next start. */
   readonly incoming: string
@@ -78,12 +78,12 @@ export class DataDirectory {
     return join(this.root, 'vectors', `${kbId}.db`)
   }
 
-  /** Where a knowledge base's search index keeps its snapshots. */
+  /** Folder of the snapshots of a knowledge base's search index. */
   index(kbId: string): string {
     return join(this.indexes, kbId)
   }
 
-  /** What is made of a knowledge base's repository. */
+  /** Returns the paths of files derived from a knowledge base's repository. */
   derived(kbId: string): string[] {
     const vectors = this.vectors(kbId)
     return [this.index(kbId), vectors, `${vectors}-wal`, `${vectors}-shm`]

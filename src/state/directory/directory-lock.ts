@@ -26,7 +26,7 @@ export async function acquireLock(directory: DataDirectory, { waitMs }: { waitMs
   return release
 }
 
-/** As {@link acquireLock}, while no command runs beside a server either. */
+/** Locks the data directory like {@link acquireLock}, while no command runs beside a server either. */
 export async function acquireWhole(directory: DataDirectory): Promise<() => void> {
   const release = await acquireLock(directory, { waitMs: 0 })
   const releaseUsers = tryLock(directory.users, 'EXCLUSIVE')

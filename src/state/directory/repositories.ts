@@ -18,17 +18,17 @@ export type RepositoryState = {
 
 export type Change = {
   pack: PackEntry
-  /** What refs must hold, be they moved or not; undefined: it must not exist. */
+  /** Required value of each ref, moved or not; undefined: it must not exist. */
   heads: ReadonlyMap<string, string | undefined>
   moves: readonly Move[]
   /** Called before the commit. What it throws undoes the change. */
   check?: () => void
 }
 
-/** Somebody else moved a ref, or replaced a pack, first. */
+/** Another process moved a ref, or replaced a pack, first. */
 class MovedByOther extends Error {}
 
-/** How often a state is read again that changed while it was read. */
+/** Attempts to read a state that changes while it is read. */
 const readAttempts = 20
 
 /** The refs and packs of repositories that several machines share, by knowledge base. */
@@ -124,7 +124,7 @@ export class Repositories extends Store {
     await this.db.deleteFrom('repository_packs').where('key', '=', key).where('replaced_at', 'is not', null).execute()
   }
 
-  /** Those of some keys whose packs are named, be they replaced. */
+  /** Returns the keys whose packs are named, replaced ones included. */
   async named(keys: readonly string[]): Promise<Set<string>> {
     if (keys.length === 0) return new Set()
     const query = this.db.selectFrom('repository_packs').select('key').where('key', 'in', keys)
@@ -149,7 +149,7 @@ export class Repositories extends Store {
     await inTransaction(this.db, work, 'read committed')
   }
 
-  /** Where a ref points, by knowledge base, in those that have it. */
+  /** Returns the value of a ref by knowledge base, for those that have it. */
   async refEverywhere(ref: string): Promise<ReadonlyMap<string, string>> {
     const query = this.db.selectFrom('repository_refs').select(['kb_id', 'oid']).where('ref', '=', ref)
     return new Map((await query.execute()).map(({ kb_id, oid }) => [kb_id, oid]))
@@ -191,7 +191,7 @@ async function empty(transaction: Transaction<Schema>, kbId: string): Promise<vo
   await transaction.deleteFrom('repository_refs').where('kb_id', '=', kbId).execute()
 }
 
-/** Whoever changes a repository does this first: it waits until whoever did so before is done. */
+/** Raises the version of a repository. Every change does this first, and so waits until concurrent ones are committed. */
 async function raiseVersion(transaction: Transaction<Schema>, kbId: string, by: 0 | 1): Promise<number> {
   const { version } = await transaction
     .insertInto('repositories')

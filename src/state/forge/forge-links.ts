@@ -5,7 +5,7 @@ import type { ForgeLinkRow } from '../database/schema.ts'
 import { Store } from '../database/store.ts'
 import { servedKbs } from '../life.ts'
 
-/** Where a secret is: never the secret itself. */
+/** Place of a secret, never the secret itself. */
 const Reference = z.string().regex(/^(?:env|file):/)
 const Credential = z.union([z.object({ token: Reference }), z.object({ appId: z.string(), privateKey: Reference })])
 export type CredentialReference = z.output<typeof Credential>
@@ -26,7 +26,7 @@ export type ForgeLinkState = Pick<
 /** The clock of a forge may be behind ours by so much. */
 export const clockDifferenceMs = 3_600_000
 
-/** Which knowledge bases are linked to forges. */
+/** Links between knowledge bases and repositories on forges. */
 export class ForgeLinks extends Store {
   /** @returns undefined where the knowledge base is linked already */
   async create({ branch = 'main', isPublic = null, ...link }: NewForgeLink, now: Date): Promise<ForgeLink | undefined> {
@@ -50,7 +50,7 @@ export class ForgeLinks extends Store {
     return made.numInsertedOrUpdatedRows === 1n ? toLink(row) : undefined
   }
 
-  /** Of one tenant, or of all; oldest first. `disabled`: those of knowledge bases that are not served, too. */
+  /** Returns the links of one tenant, or of all, oldest first. `disabled`: includes knowledge bases that are not served. */
   async list(tenantId?: string, { disabled = false } = {}): Promise<ForgeLink[]> {
     const rows = await this.db
       .selectFrom('forge_links')

@@ -19,8 +19,8 @@ export interface PackStore {
   /** @param size in bytes, which says how long to wait. @throws {PackNotFound} */
   get(key: string, size: number): Promise<Readable>
   has(key: string): Promise<boolean>
-  /** Nothing happens where there is none. */
+  /** Deletes a pack. Has no effect if there is none. */
   delete(key: string): Promise<void>
-  /** In no order. */
+  /** Lists the packs in no order. */
   list(): AsyncIterable<StoredPack>
 }

@@ -11,9 +11,9 @@ export type S3Options = {
   endpoint: string
   region: string
   bucket: string
-  /** What the names of its objects begin with; empty, or with a slash at the end. */
+  /** Prefix of all keys; empty, or with a slash at the end. */
   prefix: string
-  /** How the store encrypts what is put; undefined: as the bucket says. */
+  /** Encryption of objects that are put; undefined: the bucket's default. */
   encryption?: 'AES256' | 'aws:kms' | undefined
   /** The key of `aws:kms`; undefined: the account's default key. */
   kmsKey?: string | undefined
@@ -35,7 +35,7 @@ type Asked = {
   query?: Record<string, string>
   headers?: Record<string, string>
   body?: Buffer | string
-  /** Of the request and the answer. */
+  /** Bytes of the request and the response. */
   bytes?: number
 }
 
@@ -109,7 +109,7 @@ export class S3Bucket {
     return (await this.#ask('HEAD', key)).status !== 404
   }
 
-  /** Nothing happens where there is none. @throws {S3Error} */
+  /** Deletes an object. Has no effect if there is none. @throws {S3Error} */
   async delete(key: string): Promise<void> {
     await discard(await this.#ask('DELETE', key))
   }
@@ -196,7 +196,7 @@ export class S3Bucket {
     throw new S3Error(`answered ${method} with ${answer.status} (${code})`)
   }
 
-  /** Where the clock here is wrong, it goes by the store's. */
+  /** Sends a request. If the local clock is wrong, it is sent again with the store's time. */
   async #send(url: URL, request: RequestInit, signal: AbortSignal): Promise<Response> {
     const before = this.#ahead
     const answer = await this.#try(url, request, signal)

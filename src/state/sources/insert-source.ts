@@ -20,11 +20,11 @@ export class SourceExists extends Error {
 }
 
 export type AddOptions = {
-  /** Also where its bytes are there already. */
+  /** True to add it even if its bytes are there already. */
   force: boolean
   /** Makes it the next edition of the document with its folder and name. */
   replace: boolean
-  /** Of the Sources that the uploader may know of: to it there are no others. */
+  /** True for Sources that the uploader may know of. The others do not exist for it. */
   isVisible: (source: Source) => boolean
 }
 
@@ -54,7 +54,7 @@ export async function insertSource(
       ...snakeCase(rest),
       ...{ uploader_id: uploader.id, uploader_name: uploader.name, seq: (last?.seq ?? 0) + 1, attempt: 0 },
       tags: before === undefined ? source.tags : tagsOfNext(before, source),
-      // What the uploader does not know of is no duplicate to it.
+      // A Source that the uploader does not know of is not reported as a duplicate.
       is_forced: Number(force || duplicates.length > 0),
       ...{ created_at: now.toISOString(), edition_of: before?.editionOf ?? source.id, warnings: '[]' },
     })

@@ -6,7 +6,7 @@ import type { SourceRow } from '../database/schema.ts'
 /** A raw file that was uploaded, and what has become of it. */
 export type Source = Omit<Camel<Selectable<SourceRow>>, 'uploaderId' | 'uploaderName' | 'isForced' | 'warnings'> & {
   uploader: { id: string; name: string }
-  /** What its last ingest lost, or did another way than it was set to: for people. */
+  /** Losses and fallbacks of its last ingest, for people. */
   warnings: string[]
 }
 

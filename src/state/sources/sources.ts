@@ -11,25 +11,25 @@ import { Tenants } from '../tenants.ts'
 import { type AddOptions, insertSource, type NewSource, sourcesWithBytes } from './insert-source.ts'
 import { type Source, toSource } from './source.ts'
 
-/** What an ingest may change of a Source. */
+/** Fields that an ingest may change. */
 export type SourceChange = Partial<
   Pick<Source, 'status' | 'errorMessage' | 'extractedAt' | 'tags' | 'attempt' | 'warnings'>
 >
 
-/** Which Sources a listing shows. */
+/** Filters of a list of Sources. */
 export type SourceFilter = {
   /** Any of these; without it, all. */
   statuses?: readonly SourceStatus[] | undefined
   /** A folder, with those below it. */
   folder?: string | undefined
   fileType?: string | undefined
-  /** In the file's name, whatever the case of ASCII letters. */
+  /** Part of the file's name, ignoring the case of ASCII letters. */
   text?: string | undefined
 }
 
 /** Ids in one query: databases limit the number of parameters. */
 const idsPerQuery = 500
-/** How many folders a filter offers. */
+/** Maximum number of folders that a filter offers. */
 const maxFolders = 200
 
 /** The uploaded files of every knowledge base. None is ever removed, since Neurons name them. */
@@ -101,7 +101,7 @@ export class Sources extends Store {
     return (await sourcesWithBytes(this.db, kbId, contentHash)).find(isVisible)
   }
 
-  /** How many Sources a tenant has, and how large they are together, in bytes; archived ones included. */
+  /** Returns the number and total bytes of a tenant's Sources, archived ones included. */
   totalSize(tenantId: string): Promise<{ count: number; size: number }> {
     return totalSize(this.db, tenantId)
   }
@@ -111,7 +111,7 @@ export class Sources extends Store {
     return requireRoom(this.db, tenantId, bytes)
   }
 
-  /** How many Sources of a tenant have failed and are not archived, by knowledge base. */
+  /** Counts the failed Sources of a tenant that are not archived, by knowledge base. */
   async countFailed(tenantId: string): Promise<Map<string, number>> {
     const rows = await this.db
       .selectFrom('sources')
@@ -124,7 +124,7 @@ export class Sources extends Store {
     return new Map(rows.map(({ kb_id, count }) => [kb_id, Number(count)]))
   }
 
-  /** How many Sources of a knowledge base are not archived. */
+  /** Counts the Sources of a knowledge base that are not archived. */
   async countOf(kbId: string): Promise<number> {
     const row = await this.db
       .selectFrom('sources')
@@ -189,7 +189,7 @@ export class Sources extends Store {
     return rows.map(toSource)
   }
 
-  /** What some senders uploaded to a knowledge base, archived or not, and whether a later edition of others was ingested. */
+  /** Returns the Sources of some senders in a knowledge base, archived or not, and whether a later edition by others was ingested. */
   async editionsBy(
     tenantId: string,
     kbId: string,
@@ -358,7 +358,7 @@ async function totalSize(db: Kysely<Schema>, tenantId: string): Promise<{ count:
   return { count: Number(row?.count ?? 0), size: Number(row?.size ?? 0) }
 }
 
-/** In a transaction, others that add to a tenant with a bound wait until it ends. */
+/** Requires room for bytes. In a transaction, concurrent additions to a tenant with a quota wait until it ends. */
 async function requireRoom(db: Kysely<Schema>, tenantId: string, bytes: number): Promise<void> {
   const most = (await new Tenants(db).get(tenantId))?.quotas.sourceBytes ?? null
   if (most === null) return

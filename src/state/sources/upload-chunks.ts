@@ -10,9 +10,9 @@ export type UploadChunk = { start: number; size: number; key: string }
 /** The upload has ended, or has another number of bytes than expected. */
 class OtherBytes extends Error {}
 
-/** Which objects of a store the bytes of uploads are in, for nodes that share them. */
+/** Objects that hold the bytes of uploads, for nodes that share a store. */
 export class UploadChunks extends Store {
-  /** Of an upload, in their order: each begins where the one before ends, the first at 0. */
+  /** Returns the chunks of an upload in order: each begins where the one before ends, the first at 0. */
   of(uploadId: string): Promise<UploadChunk[]> {
     return chunksOf(this.db, uploadId)
   }
@@ -30,7 +30,7 @@ export class UploadChunks extends Store {
   ): Promise<boolean> {
     const bytesReceived = chunk.start + chunk.size
     const work = async (transaction: Transaction<Schema>) => {
-      // Whoever adds to the upload waits here.
+      // Concurrent additions to the upload wait here.
       const { numUpdatedRows } = await transaction
         .updateTable('uploads')
         .set({ bytes_received: bytesReceived, received_at: now.toISOString() })
@@ -72,7 +72,7 @@ export class UploadChunks extends Store {
     return (await taken.execute()).map(({ key }) => key)
   }
 
-  /** Those of some keys that chunks have. */
+  /** Returns the keys that chunks have. */
   async named(keys: readonly string[]): Promise<Set<string>> {
     const rows = await this.db.selectFrom('upload_chunks').select('key').where('key', 'in', keys).execute()
     return new Set(rows.map(({ key }) => key))

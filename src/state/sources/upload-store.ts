@@ -34,7 +34,7 @@ const afterlife = 7 * lifetime
 
 /** Uploads that come in chunks: what is known of them beside their bytes. */
 export class Uploads extends Store {
-  /** Where too many are open, it takes the place of the one that is idle for longest. @throws {TooManyUploads} where none is. */
+  /** Begins an upload. If too many are open, it replaces the one idle longest. @throws {TooManyUploads} if none is idle. */
   async begin(upload: NewUpload, now: Date): Promise<Upload> {
     const begin = async (transaction: Transaction<Schema>) => {
       await lockRow(transaction, 'tenants', upload.tenantId)
@@ -71,7 +71,7 @@ export class Uploads extends Store {
     return row && toUpload(row)
   }
 
-  /** What one uploader has open in a knowledge base, the oldest first. */
+  /** Returns the open uploads of one uploader in a knowledge base, oldest first. */
   async openOf(kbId: string, uploaderId: string, now: Date): Promise<Upload[]> {
     const rows = await this.db
       .selectFrom('uploads')
@@ -96,7 +96,7 @@ export class Uploads extends Store {
     await this.db.updateTable('uploads').set(change).where('id', '=', id).execute()
   }
 
-  /** Its Source is there; the database may be a transaction that makes it. @returns false where there is no such upload any more */
+  /** Marks an upload as finished once its Source exists; `db` may be the transaction that adds it. @returns false if the upload is gone */
   async finalize(id: string, now: Date, db: Kysely<Schema> = this.db): Promise<boolean> {
     const finalized = db.updateTable('uploads').set({ finalized_at: now.toISOString() }).where('id', '=', id)
     return (await finalized.executeTakeFirst()).numUpdatedRows > 0n
@@ -124,7 +124,7 @@ export function openUploads(db: Kysely<Schema>, now: Date) {
   return db.selectFrom('uploads').select('id').where('created_at', '>', expiry(now)).where('finalized_at', 'is', null)
 }
 
-/** Its bytes are left to the sweep. @throws {TooManyUploads} */
+/** Removes an idle upload. The sweep removes its bytes. @throws {TooManyUploads} */
 async function abandonIdle(db: Kysely<Schema>, tenantId: string, now: Date): Promise<void> {
   const since = sql<string>`coalesce(received_at, created_at)`
   const idle = await db
@@ -141,7 +141,7 @@ async function abandonIdle(db: Kysely<Schema>, tenantId: string, now: Date): Pro
   await db.deleteFrom('uploads').where('id', '=', idle.id).execute()
 }
 
-/** What was begun then or before has expired. */
+/** Returns the time at or before which an expired upload was begun. */
 function expiry(now: Date): string {
   return new Date(now.getTime() - lifetime).toISOString()
 }

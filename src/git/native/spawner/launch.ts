@@ -12,9 +12,9 @@ export type Order = {
   env: NodeJS.ProcessEnv
   /** Whether its standard input is a stream. Otherwise it is empty. */
   hasInput: boolean
-  /** How many streams it inherits from file descriptor 3 on. Each reads and writes. */
+  /** Number of two-way streams that it inherits, from file descriptor 3 on. */
   channels: number
-  /** As `os.setPriority` takes it. */
+  /** Priority as `os.setPriority` takes it. */
   priority?: number | undefined
 }
 

@@ -1,7 +1,7 @@
 import type { End, Order } from './launch.ts'
 
 /**
- * How a process and its spawner talk. Messages go over the channel of `child_process.fork`. The streams of a program are
+ * Protocol of a process and its spawner. Messages go over the channel of `child_process.fork`. The streams of a program are
  * connections to the spawner's Unix socket. Each begins with a line that {@link connectionHead} makes; what follows is the
  * program's own, and may be sent once the spawner has answered `started`.
  */

@@ -48,7 +48,7 @@ export function programStarter(large: number): StartProgram {
   }
 }
 
-/** Of all Ganglions of this process. */
+/** Starts programs for the whole process. */
 export const startProgram = programStarter(160 * 1024 * 1024)
 
 function residentBytes(): number {

@@ -1,4 +1,4 @@
-/** How the connection is encrypted, as libpq has it. */
+/** Values of libpq's `sslmode` that are supported. */
 const sslModes = ['disable', 'require', 'verify-ca', 'verify-full']
 
 /** Whether an address is of a PostgreSQL database, rather than a file. */
@@ -6,7 +6,7 @@ export function isPostgresAddress(address: string): boolean {
   return /^postgres(ql)?:\/\//.test(address)
 }
 
-/** What is wrong with the address of a PostgreSQL database, without repeating it, since it may hold a password. */
+/** Returns the problem of a PostgreSQL address, without repeating the address: it may hold a password. */
 export function problemOfAddress(address: string): string | undefined {
   const url = isPostgresAddress(address) ? URL.parse(address) : null
   if (url === null || url.pathname.length < 2) return 'must be like postgres://user:password@host:5432/database'

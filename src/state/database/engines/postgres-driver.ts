@@ -62,7 +62,7 @@ class PostgresConnection implements DatabaseConnection {
   }
 
   async executeQuery<Row>(compiled: CompiledQuery): Promise<QueryResult<Row>> {
-    // Of our own making: such a query calls nothing that writes.
+    // Queries of this kind are our own and call nothing that writes.
     const isRead = compiled.query.kind === 'SelectQueryNode'
     return isRead && !this.#inTransaction ? this.#runTwice(compiled) : this.#run(compiled)
   }

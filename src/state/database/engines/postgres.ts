@@ -73,7 +73,7 @@ export async function openPostgres(address: string, whenOlder: WhenOlder): Promi
   }
 }
 
-/** On a connection of its own, since it may take long. Kysely holds an advisory lock meanwhile. */
+/** Migrates on a connection of its own, since it may take long. Kysely holds an advisory lock meanwhile. */
 async function migrateDatabase(address: string, whenOlder: WhenOlder): Promise<void> {
   const db = connectTo({ ...optionsOf(address), max: 1 })
   try {
@@ -113,7 +113,7 @@ async function appliedMigrations(db: Kysely<Schema>): Promise<string[]> {
   return rows.map((row) => row.name)
 }
 
-/** On a connection of its own, since it may take long. */
+/** Compacts on a connection of its own, since it may take long. */
 async function compact(address: string): Promise<void> {
   const db = connectTo({ ...optionsOf(address), max: 1 })
   try {
@@ -128,7 +128,7 @@ async function compact(address: string): Promise<void> {
       if (some.length === 0) await sql`alter table ${table} ${sql.join(same)}`.execute(db)
     }
     for (const statement of ['analyze', 'vacuum full']) await sql.raw(statement).execute(db)
-    // What a role may not, the server does by itself within minutes.
+    // A role without the right to do this leaves it to the server, which does it within minutes.
     await sql`checkpoint`.execute(db).catch(() => {})
   } finally {
     await db.destroy()
@@ -177,12 +177,12 @@ function parserOf(oid: number, format?: 'text' | 'binary') {
 
 /** The clock of a PostgreSQL server. It is asked once a minute; in between, this process's monotonic clock goes on from there. */
 class ServerClock {
-  /** From that of `performance.now()`, in milliseconds. */
+  /** Milliseconds to add to `performance.now()`. */
   #offset = 0
   readonly #timer: NodeJS.Timeout
 
   private constructor(db: Kysely<Schema>) {
-    // What is not answered now is asked again.
+    // A failed question is asked again in a minute.
     this.#timer = setInterval(() => this.#ask(db).catch(() => {}), interval).unref()
   }
 

@@ -10,7 +10,7 @@ import { migrate, type WhenOlder } from '../migrations/migrate.ts'
 import { Notifications } from '../notifications.ts'
 import type { Schema } from '../schema.ts'
 
-/** How long a statement waits for another process that writes, in milliseconds. */
+/** Milliseconds for which a statement waits for another process that writes. */
 const BUSY_TIMEOUT = 5_000
 const maxStatements = 500
 
@@ -54,7 +54,7 @@ export async function openSqlite(file: string, whenOlder: WhenOlder = 'migrate')
   }
 }
 
-/** What SQLite's own checks find, and rows that refer to none. */
+/** Returns the findings of SQLite's own checks, and rows that refer to missing rows. */
 function problemsOf(sqlite: DatabaseSync): string[] {
   const isText = (value: unknown) => typeof value === 'string' && value !== 'ok'
   try {
@@ -136,7 +136,7 @@ async function appliedMigrations(db: Kysely<Schema>): Promise<string[]> {
 }
 
 /**
- * What Kysely wants of better-sqlite3, on `node:sqlite`. Statements are kept, since preparing one takes longer than most take to run.
+ * Adapts `node:sqlite` to the interface that Kysely expects of better-sqlite3. Statements are cached: most run faster than they are prepared.
  * @param onWrite called after each statement that is not a SELECT
  */
 export function asKyselyDatabase(sqlite: DatabaseSync, onWrite = () => {}): SqliteDatabase {

@@ -19,7 +19,7 @@ export type WhenOlder = 'migrate' | 'refuse' | 'create' | ((line: string) => voi
 type Migrated = {
   /** Names of the migrations that it has. */
   applied: readonly string[]
-  /** Of the database, for people. */
+  /** Name of the database, for people. */
   name: string
   whenOlder: WhenOlder
   /** Keeps a copy under a name that ends so, and returns the line that says where. */
@@ -48,7 +48,7 @@ export async function migrate(db: Kysely<Schema>, migrated: Migrated): Promise<v
     if (error !== undefined) throw error
     commit?.()
   } catch (error) {
-    // Of a connection that is lost nobody knows what was done.
+    // After a lost connection, the outcome is unknown.
     throw isOlder && !(error instanceof DatabaseUnreachable) ? new MigrationFailed(name, copy, error) : error
   }
 }
