@@ -2,8 +2,9 @@ import type { Transaction } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import type { ChatCitation } from '../contract/chat.ts'
 import type { Audience } from '../rules/access/audience.ts'
+import { timeAfter } from './database/row-times.ts'
 import type { ChatTurnRow, Schema } from './database/schema.ts'
-import { Store } from './database/store.ts'
+import { changedRows, Store } from './database/store.ts'
 import { inTransaction } from './database/transaction.ts'
 import { servedKbs } from './life.ts'
 
@@ -183,14 +184,13 @@ export class ChatSessions extends Store {
 
   /** Removes sessions that have expired, with their turns; answers how many. */
   async sweep(now: Date): Promise<number> {
-    const result = await this.db.deleteFrom('chat_sessions').where('used_at', '<=', expiry(now)).executeTakeFirst()
-    return Number(result.numDeletedRows)
+    return changedRows(this.db.deleteFrom('chat_sessions').where('used_at', '<=', expiry(now)))
   }
 }
 
 /** Returns the time at or before which an expired session was last used. */
 function expiry(now: Date): string {
-  return new Date(now.getTime() - lifetime).toISOString()
+  return timeAfter(now, -lifetime)
 }
 
 function toTurn({ session_id: _, created_at: at, citations: cited, grounds, ...turn }: ChatTurnRow): PlacedTurn {

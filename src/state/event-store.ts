@@ -1,11 +1,11 @@
 import type { Kysely, Transaction } from 'kysely'
 import { z } from 'zod'
 import { EventData, type EventKind } from '../contract/events.ts'
-import { daysBefore } from './database/days-before.ts'
 import { Notifications } from './database/notifications.ts'
 import { camelCase } from './database/row-names.ts'
+import { daysBefore } from './database/row-times.ts'
 import type { EventRow, Schema } from './database/schema.ts'
-import { Store } from './database/store.ts'
+import { changedRows, Store } from './database/store.ts'
 import { inTransaction } from './database/transaction.ts'
 import { servedKbs } from './life.ts'
 
@@ -293,7 +293,6 @@ async function takeIds(db: Transaction<Schema>, tenantId: string, count: number)
   return last
 }
 
-async function removeBefore(db: Kysely<Schema>, tenantId: string, id: number): Promise<number> {
-  const result = await db.deleteFrom('events').where('tenant_id', '=', tenantId).where('id', '<', id).executeTakeFirst()
-  return Number(result.numDeletedRows)
+function removeBefore(db: Kysely<Schema>, tenantId: string, id: number): Promise<number> {
+  return changedRows(db.deleteFrom('events').where('tenant_id', '=', tenantId).where('id', '<', id))
 }

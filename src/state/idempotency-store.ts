@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Kysely, Transaction } from 'kysely'
 import { isPostgres } from './database/is-postgres.ts'
+import { timeAfter } from './database/row-times.ts'
 import type { Schema } from './database/schema.ts'
-import { Store } from './database/store.ts'
+import { changedRows, Store } from './database/store.ts'
 import { inTransaction } from './database/transaction.ts'
 
 /** Identity of a request that carries an `Idempotency-Key`. */
@@ -126,11 +127,7 @@ export class Idempotency extends Store {
 
   /** Removes what has expired; answers how many entries. */
   async sweep(now: Date): Promise<number> {
-    const result = await this.db
-      .deleteFrom('idempotency_keys')
-      .where('created_at', '<=', expiry(now))
-      .executeTakeFirst()
-    return Number(result.numDeletedRows)
+    return changedRows(this.db.deleteFrom('idempotency_keys').where('created_at', '<=', expiry(now)))
   }
 
   /** Waits while the request runs in another process. */
@@ -148,7 +145,7 @@ export class Idempotency extends Store {
 
   async #attempt(request: IdempotentRequest, now: Date): Promise<Attempt | 'elsewhere'> {
     const isLeased = isPostgres(this.db)
-    const leased_until = isLeased ? later(now, leaseMs) : null
+    const leased_until = isLeased ? timeAfter(now, leaseMs) : null
     const fresh = {
       leased_until,
       route: request.route,
@@ -203,7 +200,7 @@ export class Idempotency extends Store {
   #keep(key: IdempotencyKey): void {
     this.#leased.set(nameOf(key), key)
     this.#heartbeat ??= setInterval(() => {
-      const until = later(this.#now(), leaseMs)
+      const until = timeAfter(this.#now(), leaseMs)
       for (const leased of this.#leased.values()) this.#lease(leased, until).catch(() => {})
     }, heartbeatMs).unref()
   }
@@ -229,9 +226,5 @@ function nameOf(key: IdempotencyKey): string {
 
 /** Returns the time at or before which an expired entry was created. */
 function expiry(now: Date): string {
-  return later(now, -LIFETIME)
-}
-
-function later(now: Date, milliseconds: number): string {
-  return new Date(now.getTime() + milliseconds).toISOString()
+  return timeAfter(now, -LIFETIME)
 }

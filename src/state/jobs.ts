@@ -1,8 +1,9 @@
 import { type ExpressionBuilder, type Kysely, sql, type Transaction } from 'kysely'
 import { isPostgres } from './database/is-postgres.ts'
 import { Notifications } from './database/notifications.ts'
+import { timeAfter } from './database/row-times.ts'
 import type { JobRow, Schema } from './database/schema.ts'
-import { Store } from './database/store.ts'
+import { changedRows, Store } from './database/store.ts'
 import { inOpenTransaction } from './database/transaction.ts'
 import { servedKbs } from './life.ts'
 
@@ -69,14 +70,14 @@ export class Jobs extends Store {
   ): Promise<Job | undefined> {
     const row = await this.db
       .updateTable('jobs')
-      .set(({ eb }) => ({ owner, leased_until: later(now, leaseMs), starts: eb('starts', '+', 1) }))
+      .set(({ eb }) => ({ owner, leased_until: timeAfter(now, leaseMs), starts: eb('starts', '+', 1) }))
       .where('document_id', '=', (where) =>
         where
           .selectFrom('jobs')
           .select('document_id')
           .where(({ eb, or, and }) => {
             const isPast = (column: 'due_at' | 'leased_until') =>
-              or([eb(column, '<=', now.toISOString()), eb(column, '>', later(now, farOff))])
+              or([eb(column, '<=', now.toISOString()), eb(column, '>', timeAfter(now, farOff))])
             return or([and([eb('owner', 'is', null), isPast('due_at')]), isPast('leased_until')])
           })
           .where(hasNoOlderEdition)
@@ -100,7 +101,7 @@ export class Jobs extends Store {
   ): Promise<string[]> {
     const rows = await this.db
       .updateTable('jobs')
-      .set({ leased_until: later(now, leaseMs) })
+      .set({ leased_until: timeAfter(now, leaseMs) })
       .where('owner', '=', owner)
       .where('document_id', 'in', documentIds)
       .returning('document_id')
@@ -110,12 +111,8 @@ export class Jobs extends Store {
 
   /** Ends a job, however it went. @returns false where it is no longer its owner's: then nothing may be told of it. */
   async complete({ documentId, owner }: Job): Promise<boolean> {
-    const result = await this.db
-      .deleteFrom('jobs')
-      .where('document_id', '=', documentId)
-      .where('owner', '=', owner)
-      .executeTakeFirst()
-    return result.numDeletedRows === 1n
+    const held = this.db.deleteFrom('jobs').where('document_id', '=', documentId).where('owner', '=', owner)
+    return (await changedRows(held)) === 1
   }
 
   /** Puts a job that has failed back, to be tried again later. @returns as {@link complete} does. */
@@ -131,9 +128,9 @@ export class Jobs extends Store {
   /** Ends the job of a Source, also one that runs. @returns false where it has none. */
   cancel(documentId: string): Promise<boolean> {
     return inOpenTransaction(this.db, async (transaction) => {
-      const result = await transaction.deleteFrom('jobs').where('document_id', '=', documentId).executeTakeFirst()
+      const isCancelled =
+        (await changedRows(transaction.deleteFrom('jobs').where('document_id', '=', documentId))) === 1
       await this.#notifications.send(transaction, 'job-cancelled', documentId)
-      const isCancelled = result.numDeletedRows === 1n
       if (isCancelled) await this.wake(transaction) // the next edition may have waited for it
       return isCancelled
     })
@@ -197,13 +194,9 @@ export class Jobs extends Store {
 
   #release({ documentId, owner }: Job, changes: Partial<JobRow>): Promise<boolean> {
     return inOpenTransaction(this.db, async (transaction) => {
-      const result = await transaction
-        .updateTable('jobs')
-        .set({ owner: null, leased_until: null, ...changes })
-        .where('document_id', '=', documentId)
-        .where('owner', '=', owner)
-        .executeTakeFirst()
-      const isReleased = result.numUpdatedRows === 1n
+      const freed = transaction.updateTable('jobs').set({ owner: null, leased_until: null, ...changes })
+      const held = freed.where('document_id', '=', documentId).where('owner', '=', owner)
+      const isReleased = (await changedRows(held)) === 1
       if (isReleased) await this.wake(transaction)
       return isReleased
     })
@@ -237,8 +230,4 @@ async function insertJob(db: Transaction<Schema>, { documentId, tenantId, kbId }
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst()
   return result.numInsertedOrUpdatedRows === 1n
-}
-
-function later(now: Date, milliseconds: number): string {
-  return new Date(now.getTime() + milliseconds).toISOString()
 }

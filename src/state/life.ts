@@ -3,7 +3,7 @@ import { GanglionError } from '../contract/errors.ts'
 import { Notifications } from './database/notifications.ts'
 import { type Camel, camelCase } from './database/row-names.ts'
 import type { LifeRow, Schema } from './database/schema.ts'
-import { Store } from './database/store.ts'
+import { changedRows, Store } from './database/store.ts'
 import { inTransaction, lockRow } from './database/transaction.ts'
 
 /** The slug is held by another tenant, or another knowledge base of the same one, or was once. */
@@ -95,14 +95,10 @@ export class Lives extends Store {
 
   #change(id: string, values: Record<string, string | null>): Promise<boolean> {
     return inTransaction(this.db, async (transaction) => {
-      const { numUpdatedRows } = await transaction
-        .updateTable(this.#table)
-        .set(values)
-        .where('id', '=', id)
-        .where('deleted_at', 'is', null)
-        .executeTakeFirst()
+      const change = transaction.updateTable(this.#table).set(values).where('id', '=', id)
+      const changed = await changedRows(change.where('deleted_at', 'is', null))
       await this.#notifications.send(transaction, 'life', id)
-      return numUpdatedRows > 0
+      return changed > 0
     })
   }
 }

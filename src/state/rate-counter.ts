@@ -2,6 +2,8 @@ import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import type { Database } from './database/database.ts'
 import { isPostgres } from './database/is-postgres.ts'
+import { timeAfter } from './database/row-times.ts'
+import { changedRows } from './database/store.ts'
 
 /** Points counted in a span that began with the first of them, and the milliseconds until it ends. */
 export type Use = { points: number; endsIn: number }
@@ -65,7 +67,7 @@ class RowCounter implements RateCounter {
   async add(key: string, points: number): Promise<Use> {
     const { db, now } = this.#database
     const at = now()
-    const fresh = { points, ends_at: new Date(at.getTime() + this.#options.span).toISOString() }
+    const fresh = { points, ends_at: timeAfter(at, this.#options.span) }
     const isOver = sql<boolean>`rate_uses.ends_at <= ${at.toISOString()}`
     const row = await db
       .insertInto('rate_uses')
@@ -103,7 +105,6 @@ class RowCounter implements RateCounter {
 }
 
 /** Removes counts whose span is over; answers how many. */
-export async function sweepRates({ db, now }: Pick<Database, 'db' | 'now'>): Promise<number> {
-  const result = await db.deleteFrom('rate_uses').where('ends_at', '<=', now().toISOString()).executeTakeFirst()
-  return Number(result.numDeletedRows)
+export function sweepRates({ db, now }: Pick<Database, 'db' | 'now'>): Promise<number> {
+  return changedRows(db.deleteFrom('rate_uses').where('ends_at', '<=', now().toISOString()))
 }

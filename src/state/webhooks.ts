@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { EventKind } from '../contract/events.ts'
 import { type Camel, camelCase } from './database/row-names.ts'
 import type { Schema, WebhookDeliveryRow, WebhookRow } from './database/schema.ts'
-import { Store } from './database/store.ts'
+import { changedRows, Store } from './database/store.ts'
 import { holdRow, inTransaction } from './database/transaction.ts'
 import { servedKbs, servedTenants } from './life.ts'
 
@@ -86,8 +86,7 @@ export class Webhooks extends Store {
 
   /** @returns false where there is none. */
   async remove(id: string): Promise<boolean> {
-    const result = await this.db.deleteFrom('webhooks').where('id', '=', id).executeTakeFirst()
-    return result.numDeletedRows === 1n
+    return (await changedRows(this.db.deleteFrom('webhooks').where('id', '=', id))) === 1
   }
 
   /**

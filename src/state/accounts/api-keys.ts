@@ -4,6 +4,7 @@ import { KeyLimits } from '../../contract/administration.ts'
 import type { GitFetch, KeyAudience } from '../../contract/vocabulary.ts'
 import type { Database } from '../database/database.ts'
 import { type Camel, camelCase } from '../database/row-names.ts'
+import { timeAfter } from '../database/row-times.ts'
 import type { ApiKeyRow } from '../database/schema.ts'
 import { Store } from '../database/store.ts'
 import { createToken, hashToken, isToken } from './api-token.ts'
@@ -254,7 +255,7 @@ export class ApiKeys extends Store {
         .where((where) =>
           where.or([
             where('last_used_at', 'is', null),
-            where('last_used_at', '<=', new Date(now.getTime() - LAST_USE_INTERVAL).toISOString()),
+            where('last_used_at', '<=', timeAfter(now, -LAST_USE_INTERVAL)),
           ]),
         )
         .execute()

@@ -1,9 +1,9 @@
 import type { Selectable } from 'kysely'
 import type { Actor } from '../../rules/candidates/candidate.ts'
-import { daysBefore } from '../database/days-before.ts'
 import type { Camel } from '../database/row-names.ts'
+import { daysBefore } from '../database/row-times.ts'
 import type { AuditRow } from '../database/schema.ts'
-import { Store } from '../database/store.ts'
+import { changedRows, Store } from '../database/store.ts'
 
 /** An action of somebody on a tenant. Changes of its knowledge are in git, and not here. */
 export type StoredAuditEntry = Omit<Camel<Selectable<AuditRow>>, 'tenantId' | 'actorId' | 'actorName'> & {
@@ -35,7 +35,6 @@ export class Audit extends Store {
 
   /** Removes what is older than some days, by default somewhat more than a year; answers how many entries. */
   async sweep(now: Date, days = 400): Promise<number> {
-    const result = await this.db.deleteFrom('audit').where('at', '<=', daysBefore(now, days)).executeTakeFirst()
-    return Number(result.numDeletedRows)
+    return changedRows(this.db.deleteFrom('audit').where('at', '<=', daysBefore(now, days)))
   }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { hashClientSecrets } from '../database/migrations/hash-client-secrets.ts'
-import { Store } from '../database/store.ts'
+import { changedRows, Store } from '../database/store.ts'
 import { hashToken } from './api-token.ts'
 
 type Payload = Record<string, unknown>
@@ -35,14 +35,9 @@ export class OauthRecords extends Store {
 
   /** Whether it was not consumed before: of two that try at once, one does. */
   async consume(model: string, id: string, now: Date): Promise<boolean> {
-    const { numUpdatedRows } = await this.db
-      .updateTable('oauth_records')
-      .set({ consumed_at: now.toISOString() })
-      .where('model', '=', model)
-      .where('hash', '=', hashToken(id))
-      .where('consumed_at', 'is', null)
-      .executeTakeFirst()
-    return Number(numUpdatedRows) > 0
+    const consumed = this.db.updateTable('oauth_records').set({ consumed_at: now.toISOString() })
+    const fresh = consumed.where('model', '=', model).where('hash', '=', hashToken(id)).where('consumed_at', 'is', null)
+    return (await changedRows(fresh)) > 0
   }
 
   /** Lets a record stay. */

@@ -1,5 +1,6 @@
+import { timeAfter } from '../database/row-times.ts'
 import type { OneTimeLinkRow } from '../database/schema.ts'
-import { Store } from '../database/store.ts'
+import { changedRows, Store } from '../database/store.ts'
 import { createSecret, hashSecret } from './secret.ts'
 
 /** Action that a link allows its holder, once. */
@@ -25,7 +26,7 @@ export class OneTimeLinks extends Store {
     const row = {
       ...{ hash: hashSecret(token) ?? '', purpose, user_id: userId, tenant_id: tenantId },
       created_at: now.toISOString(),
-      expires_at: new Date(now.getTime() + lifetimes[purpose]).toISOString(),
+      expires_at: timeAfter(now, lifetimes[purpose]),
     }
     await this.db.insertInto('one_time_links').values(row).execute()
     return token
@@ -73,10 +74,6 @@ export class OneTimeLinks extends Store {
 
   /** Removes links that have expired; answers how many. */
   async sweep(now: Date): Promise<number> {
-    const result = await this.db
-      .deleteFrom('one_time_links')
-      .where('expires_at', '<=', now.toISOString())
-      .executeTakeFirst()
-    return Number(result.numDeletedRows)
+    return changedRows(this.db.deleteFrom('one_time_links').where('expires_at', '<=', now.toISOString()))
   }
 }

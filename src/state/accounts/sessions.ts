@@ -1,7 +1,8 @@
 import { v7 as uuidv7 } from 'uuid'
 import { type Camel, camelCase, snakeCase } from '../database/row-names.ts'
+import { timeAfter } from '../database/row-times.ts'
 import type { SessionRow } from '../database/schema.ts'
-import { Store } from '../database/store.ts'
+import { changedRows, Store } from '../database/store.ts'
 import { createSecret, hashSecret } from './secret.ts'
 
 /** Milliseconds after its last use, and after its beginning, at which a session ends. */
@@ -43,11 +44,11 @@ export class Sessions extends Store {
       .where((where) =>
         where.or([
           where('hash', '=', hash),
-          where.and([where('previous_hash', '=', hash), where('rotated_at', '>', before(now, grace))]),
+          where.and([where('previous_hash', '=', hash), where('rotated_at', '>', timeAfter(now, -grace))]),
         ]),
       )
-      .where('used_at', '>', before(now, idleTime))
-      .where('sessions.created_at', '>', before(now, lifetime))
+      .where('used_at', '>', timeAfter(now, -idleTime))
+      .where('sessions.created_at', '>', timeAfter(now, -lifetime))
       .where('users.disabled_at', 'is', null)
       .executeTakeFirst()
     return row && { session: toSession(row), isReplaced: row.hash !== hash }
@@ -99,8 +100,8 @@ export class Sessions extends Store {
       .selectFrom('sessions')
       .selectAll()
       .where('user_id', '=', userId)
-      .where('used_at', '>', before(now, idleTime))
-      .where('created_at', '>', before(now, lifetime))
+      .where('used_at', '>', timeAfter(now, -idleTime))
+      .where('created_at', '>', timeAfter(now, -lifetime))
       .orderBy('used_at', 'desc')
       .execute()
     return rows.map(toSession)
@@ -108,22 +109,13 @@ export class Sessions extends Store {
 
   /** Ends a session of a user. Whether there was one. */
   async end(userId: string, id: string): Promise<boolean> {
-    const result = await this.db
-      .deleteFrom('sessions')
-      .where('user_id', '=', userId)
-      .where('id', '=', id)
-      .executeTakeFirst()
-    return result.numDeletedRows > 0
+    return (await changedRows(this.db.deleteFrom('sessions').where('user_id', '=', userId).where('id', '=', id))) > 0
   }
 
   /** Ends all sessions of a user, or all but one. Answers how many. */
   async endAll(userId: string, except?: string): Promise<number> {
-    const result = await this.db
-      .deleteFrom('sessions')
-      .where('user_id', '=', userId)
-      .$if(except !== undefined, (query) => query.where('id', '!=', except ?? ''))
-      .executeTakeFirst()
-    return Number(result.numDeletedRows)
+    const all = this.db.deleteFrom('sessions').where('user_id', '=', userId)
+    return changedRows(except === undefined ? all : all.where('id', '!=', except))
   }
 
   /** Ends everybody's. */
@@ -133,13 +125,12 @@ export class Sessions extends Store {
 
   /** Removes sessions that have ended by time; answers how many. */
   async sweep(now: Date): Promise<number> {
-    const result = await this.db
-      .deleteFrom('sessions')
-      .where((where) =>
-        where.or([where('used_at', '<=', before(now, idleTime)), where('created_at', '<=', before(now, lifetime))]),
-      )
-      .executeTakeFirst()
-    return Number(result.numDeletedRows)
+    const [idleSince, endedSince] = [timeAfter(now, -idleTime), timeAfter(now, -lifetime)]
+    return changedRows(
+      this.db
+        .deleteFrom('sessions')
+        .where((where) => where.or([where('used_at', '<=', idleSince), where('created_at', '<=', endedSince)])),
+    )
   }
 }
 
@@ -148,10 +139,6 @@ function newToken(): { token: string; hash: string } {
   const hash = hashSecret(token)
   if (hash === undefined) throw new Error('A new token is malformed.')
   return { token, hash }
-}
-
-function before(now: Date, ms: number): string {
-  return new Date(now.getTime() - ms).toISOString()
 }
 
 function toSession({ hash: _, previous_hash: __, rotated_at: ___, ...row }: SessionRow): StoredSession {

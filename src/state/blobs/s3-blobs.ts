@@ -4,12 +4,14 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import type { Transaction } from 'kysely'
 import { maxChunkedBytes } from '../../contract/documents.ts'
 import type { ReceivedFile, ReceivedRange } from '../../system/received-file.ts'
+import type { Schema } from '../database/schema.ts'
+import { Store } from '../database/store.ts'
 import { startClock } from '../directory/start-clock.ts'
 import { S3Bucket, type S3Options } from '../s3/s3-bucket.ts'
 import { sweepUnnamed } from '../s3/sweep-unnamed.ts'
-import type { BlobKeys } from './blob-keys.ts'
 import { BlobNotFound, type BlobStore, keptUnnamed, type NoteBlob } from './blob-store.ts'
 
 /** Milliseconds after which a blob that was put is no longer named: the sweep may already be at it. */
@@ -93,4 +95,27 @@ export class S3Blobs implements BlobStore {
 
 function plainKeyOf(sha256: string): string {
   return `${sha256.slice(0, 2)}/${sha256.slice(2, 4)}/${sha256}`
+}
+
+/** Under which keys a bucket has the blobs that are named. */
+export class BlobKeys extends Store {
+  async find(sha256: string): Promise<string | undefined> {
+    const query = this.db.selectFrom('blob_keys').select('key').where('sha256', '=', sha256)
+    return (await query.executeTakeFirst())?.key
+  }
+
+  /** Notes the key of a blob. If the same bytes have several keys, the first stays: backups of the database name it, too. */
+  async note(transaction: Transaction<Schema>, sha256: string, key: string): Promise<void> {
+    await transaction
+      .insertInto('blob_keys')
+      .values({ sha256, key })
+      .onConflict((conflict) => conflict.column('sha256').doNothing())
+      .execute()
+  }
+
+  /** Returns the keys that are noted. */
+  async noted(keys: readonly string[]): Promise<Set<string>> {
+    const rows = await this.db.selectFrom('blob_keys').select('key').where('key', 'in', keys).execute()
+    return new Set(rows.map(({ key }) => key))
+  }
 }

@@ -12,16 +12,18 @@ type Snake<Values> = { [Name in keyof Values & string as SnakeName<Name>]: Value
 const camelNames = new Map<string, string>()
 const snakeNames = new Map<string, string>()
 
-export function camelCase<Row extends object>(row: Row): Camel<Row> {
+export function camelCase<Row extends Record<string, unknown>>(row: Row): Camel<Row> {
   const nameOf = (column: string) => column.replaceAll(/_[a-z]/g, ([, letter = '']) => letter.toUpperCase())
   return renamed(row, (column) => camelNames.getOrInsertComputed(column, nameOf)) as Camel<Row>
 }
 
-export function snakeCase<Values extends object>(values: Values): Snake<Values> {
+export function snakeCase<Values extends Record<string, unknown>>(values: Values): Snake<Values> {
   const columnOf = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
   return renamed(values, (name) => snakeNames.getOrInsertComputed(name, columnOf)) as Snake<Values>
 }
 
-function renamed(record: object, nameOf: (name: string) => string): object {
-  return Object.fromEntries(Object.entries(record).map(([name, value]) => [nameOf(name), value]))
+function renamed(record: Readonly<Record<string, unknown>>, nameOf: (name: string) => string): object {
+  const result: Record<string, unknown> = {}
+  for (const name in record) result[nameOf(name)] = record[name]
+  return result
 }

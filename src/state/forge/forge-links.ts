@@ -1,8 +1,9 @@
 import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
 import { type Camel, camelCase, snakeCase } from '../database/row-names.ts'
+import { timeAfter } from '../database/row-times.ts'
 import type { ForgeLinkRow } from '../database/schema.ts'
-import { Store } from '../database/store.ts'
+import { changedRows, Store } from '../database/store.ts'
 import { servedKbs } from '../life.ts'
 
 /** Place of a secret, never the secret itself. */
@@ -32,15 +33,8 @@ export class ForgeLinks extends Store {
   async create({ branch = 'main', isPublic = null, ...link }: NewForgeLink, now: Date): Promise<ForgeLink | undefined> {
     const row: ForgeLinkRow = {
       ...{ ...snakeCase(link), id: uuidv7(), credential: JSON.stringify(link.credential), branch, main: null },
-      ...{ heard_at: new Date(now.getTime() - clockDifferenceMs).toISOString(), synced_at: null },
-      ...{
-        is_public: isPublic,
-        failing_since: null,
-        failures: 0,
-        note: null,
-        due_at: null,
-        created_at: now.toISOString(),
-      },
+      ...{ heard_at: timeAfter(now, -clockDifferenceMs), synced_at: null, is_public: isPublic, failing_since: null },
+      ...{ failures: 0, note: null, due_at: null, created_at: now.toISOString() },
     }
     const made = await this.db
       .insertInto('forge_links')
@@ -83,8 +77,7 @@ export class ForgeLinks extends Store {
 
   /** Forgets the link and its pull requests; both sides stay as they are. @returns false where there is none */
   async remove(id: string): Promise<boolean> {
-    const result = await this.db.deleteFrom('forge_links').where('id', '=', id).executeTakeFirst()
-    return result.numDeletedRows === 1n
+    return (await changedRows(this.db.deleteFrom('forge_links').where('id', '=', id))) === 1
   }
 }
 

@@ -3,7 +3,7 @@ import type { SourceStatus } from '../../contract/documents.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { snakeCase } from '../database/row-names.ts'
 import type { Schema } from '../database/schema.ts'
-import { Store } from '../database/store.ts'
+import { changedRows, Store } from '../database/store.ts'
 import { inTransaction, lockRow } from '../database/transaction.ts'
 import type { EventLog } from '../event-store.ts'
 import { servedKbs } from '../life.ts'
@@ -234,26 +234,24 @@ export class Sources extends Store {
     db: Kysely<Schema> = this.db,
   ): Promise<boolean> {
     const { warnings, ...values } = change
-    const result = await db
+    const changed = db
       .updateTable('sources')
       .set({ ...snakeCase(values), ...(warnings !== undefined && { warnings: JSON.stringify(warnings) }) })
       .where('id', '=', id)
       .where('status', 'in', from)
       .where('archived_at', 'is', null)
-      .executeTakeFirst()
-    return result.numUpdatedRows > 0n
+    return (await changedRows(changed)) > 0
   }
 
   /** Archives a Source; one that is archived stays as it is. @returns false while it is processed, and where there is none. */
   async archive(tenantId: string, id: string, now: Date, db: Kysely<Schema> = this.db): Promise<boolean> {
-    const result = await db
+    const changed = db
       .updateTable('sources')
       .set((row) => ({ archived_at: row.fn.coalesce('archived_at', row.val(now.toISOString())) }))
       .where('tenant_id', '=', tenantId)
       .where('id', '=', id)
       .where('status', '!=', 'processing')
-      .executeTakeFirst()
-    return result.numUpdatedRows > 0n
+    return (await changedRows(changed)) > 0
   }
 
   /** Sources of every knowledge base that were ingested, archived ones last. */

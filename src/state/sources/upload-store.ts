@@ -1,7 +1,8 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import { type Camel, camelCase, snakeCase } from '../database/row-names.ts'
+import { timeAfter } from '../database/row-times.ts'
 import type { Schema, UploadRow } from '../database/schema.ts'
-import { Store } from '../database/store.ts'
+import { changedRows, Store } from '../database/store.ts'
 import { inTransaction, lockRow } from '../database/transaction.ts'
 import { servedKbs } from '../life.ts'
 
@@ -99,7 +100,7 @@ export class Uploads extends Store {
   /** Marks an upload as finished once its Source exists; `db` may be the transaction that adds it. @returns false if the upload is gone */
   async finalize(id: string, now: Date, db: Kysely<Schema> = this.db): Promise<boolean> {
     const finalized = db.updateTable('uploads').set({ finalized_at: now.toISOString() }).where('id', '=', id)
-    return (await finalized.executeTakeFirst()).numUpdatedRows > 0n
+    return (await changedRows(finalized)) > 0
   }
 
   async remove(id: string): Promise<void> {
@@ -113,9 +114,7 @@ export class Uploads extends Store {
 
   /** Forgets uploads that have expired long ago; answers how many. */
   async sweep(now: Date): Promise<number> {
-    const end = expiry(new Date(now.getTime() - afterlife))
-    const result = await this.db.deleteFrom('uploads').where('created_at', '<=', end).executeTakeFirst()
-    return Number(result.numDeletedRows)
+    return changedRows(this.db.deleteFrom('uploads').where('created_at', '<=', timeAfter(now, -lifetime - afterlife)))
   }
 }
 
@@ -133,7 +132,7 @@ async function abandonIdle(db: Kysely<Schema>, tenantId: string, now: Date): Pro
     .where('tenant_id', '=', tenantId)
     .where('created_at', '>', expiry(now))
     .where('finalized_at', 'is', null)
-    .where(since, '<=', new Date(now.getTime() - idleTime).toISOString())
+    .where(since, '<=', timeAfter(now, -idleTime))
     .orderBy(since)
     .limit(1)
     .executeTakeFirst()
@@ -143,7 +142,7 @@ async function abandonIdle(db: Kysely<Schema>, tenantId: string, now: Date): Pro
 
 /** Returns the time at or before which an expired upload was begun. */
 function expiry(now: Date): string {
-  return new Date(now.getTime() - lifetime).toISOString()
+  return timeAfter(now, -lifetime)
 }
 
 function toUpload({ received_at: _, created_at: createdAt, finalized_at: at, ...row }: Selectable<UploadRow>): Upload {
@@ -151,7 +150,7 @@ function toUpload({ received_at: _, created_at: createdAt, finalized_at: at, ...
     ...camelCase(row),
     isForced: row.is_forced === 1,
     replaces: row.replaces === 1,
-    expiresAt: new Date(Date.parse(createdAt) + lifetime).toISOString(),
+    expiresAt: timeAfter(new Date(createdAt), lifetime),
     isFinalized: at !== null,
   }
 }
