@@ -28,22 +28,9 @@ type Sql = MainTables
 export function findNeuron(sql: Sql, seqId: string): NeuronRow | undefined {
   const row = sql.get`SELECT neurons.*, oid FROM neurons JOIN commits USING (position) WHERE seq_id = ${seqId}`
   if (row === undefined) return undefined
-  return {
-    seqId,
-    documentId: row.document_id as string | null,
-    path: String(row.path),
-    blob: String(row.blob),
-    title: String(row.title),
-    candidateId: row.candidate_id as string | null,
-    version: Number(row.version),
-    commit: String(row.oid),
-    createdAt: String(row.created_at),
-    updatedAt: String(row.updated_at),
-    tags: JSON.parse(String(row.tags)),
-    audience: audienceIn(row),
-    isPartial: row.partial === 1,
-    ...freshnessIn(row),
-  }
+  const { blob, candidate_id, oid, partial } = row
+  const candidateId = candidate_id as string | null
+  return { ...toSummary(row), blob: String(blob), candidateId, commit: String(oid), isPartial: partial === 1 }
 }
 
 function freshnessIn({ verified, owner }: Record<string, unknown>): Pick<NeuronRow, 'verified' | 'owner'> {
@@ -54,20 +41,7 @@ function audienceIn({ audience }: Record<string, unknown>): string[] | undefined
   return audience === null ? undefined : JSON.parse(String(audience))
 }
 
-export type NeuronSummaryRow = Pick<
-  NeuronRow,
-  | 'seqId'
-  | 'documentId'
-  | 'path'
-  | 'title'
-  | 'version'
-  | 'createdAt'
-  | 'updatedAt'
-  | 'tags'
-  | 'audience'
-  | 'verified'
-  | 'owner'
->
+export type NeuronSummaryRow = Omit<NeuronRow, 'blob' | 'candidateId' | 'commit' | 'isPartial'>
 
 /** A place in a list of Neurons. */
 export type NeuronPlace = { seqId: string; updatedAt: string }
