@@ -9,7 +9,7 @@ import { indexPack } from './objects/index-pack.ts'
 import type { Oid } from './objects/object.ts'
 import { publishPack } from './objects/pack-files.ts'
 import { PackWriter } from './objects/pack-writer.ts'
-import { isRefName } from './refs/ref-name.ts'
+import { isRefName } from './refs/refs.ts'
 import type { Repository } from './repository.ts'
 
 export type Refs = ReadonlyMap<string, Oid>

@@ -1,7 +1,6 @@
 import { GitError } from './git-error.ts'
 import { reachableFrom } from './history/reachable.ts'
-import { longTimeLimit, tryGit } from './native/git-process.ts'
-import { nativeGit } from './native/native-git.ts'
+import { longTimeLimit, nativeGit, tryGit } from './native/git-process.ts'
 import { hashObject, type Oid } from './objects/object.ts'
 import { listRefs } from './refs/refs.ts'
 import { Repository } from './repository.ts'

@@ -4,7 +4,7 @@ import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client
 import { z } from 'zod'
 import type { AppContext } from '../app/open-context.ts'
 import { GanglionError } from '../contract/errors.ts'
-import { nativeGit } from '../git/native/native-git.ts'
+import { nativeGit } from '../git/native/git-process.ts'
 import { checkerPackage, checkerPath } from '../kb/checker-package.ts'
 import { health } from '../operate/health.ts'
 import { type ObservedWork, works } from '../system/work.ts'

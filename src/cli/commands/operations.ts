@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { nativeGit } from '../../git/native/native-git.ts'
+import { nativeGit } from '../../git/native/git-process.ts'
 import { backup } from '../../operate/backup/backup.ts'
 import { readManifest } from '../../operate/backup/backup-manifest.ts'
 import { findDamage } from '../../operate/backup/backup-sums.ts'

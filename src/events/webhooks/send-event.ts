@@ -1,7 +1,10 @@
+import { candidatePage, neuronPage } from '../../contract/console-paths.ts'
 import type { LoggedEvent } from '../../contract/events.ts'
+import type { WebhookFormat } from '../../contract/vocabulary.ts'
 import type { Context } from '../../kb/context.ts'
+import { oneLine } from '../../rules/text/lines.ts'
 import type { Webhook, WebhookDelivery } from '../../state/webhooks.ts'
-import { chatBody, chatMessage } from './chat-message.ts'
+import { ActivityTeller } from '../activity-item.ts'
 import { type PostedMessage, type PostOptions, postMessage, type Receipt } from './post-message.ts'
 
 /** A receiver is told what an app may know that has sent nothing itself. */
@@ -48,4 +51,51 @@ async function send(
     duration: Math.round(performance.now() - begin),
   }
   return { ...receipt, delivery }
+}
+
+export type ChatFormat = Exclude<WebhookFormat, 'ganglion'>
+
+const maxText = 1_000
+
+/**
+ * An event in the shape of an incoming webhook of Slack, or of a workflow of Teams. It says no more than the event: neither who did it, nor the title
+ * of a candidate that is no page yet.
+ */
+export async function chatMessage(
+  ctx: Context,
+  tenantId: string,
+  format: ChatFormat,
+  event: LoggedEvent,
+): Promise<object> {
+  const { kind, seqId, candidateId, error, problems = [] } = event
+  // A candidate may have another title than the page that it became.
+  const subject = seqId === undefined ? event : ({ ...event, kind: 'neuron.updated' } as const)
+  const item = await new ActivityTeller(ctx, tenantId).tell(subject)
+  const title = candidateId !== undefined && seqId === undefined ? undefined : item?.subject?.title
+  const what = [kind.replaceAll(/[.-]/g, ' '), ...(title === undefined ? [] : [`“${oneLine(title, 200)}”`])].join(' ')
+  const about = [item?.kb.title, what, error, ...problems].filter((part) => part !== undefined)
+  const page = seqId === undefined ? candidateId && candidatePage(candidateId) : item && neuronPage(item.kb.slug, seqId)
+  return chatBody(format, about.join(': '), page && ctx.urls.base && ctx.urls.page(page))
+}
+
+/** Shows a text as it is, without marks. `url`: empty where nobody knows where the server is reached. */
+export function chatBody(format: ChatFormat, said: string, url: string | undefined): object {
+  const text = oneLine(said, maxText)
+  if (format === 'slack') {
+    const link = { type: 'context', elements: [{ type: 'mrkdwn', text: `<${slackText(url ?? '')}|Open it>` }] }
+    const section = { type: 'section', text: { type: 'plain_text', text, emoji: false } }
+    return { text: slackText(text), blocks: url ? [section, link] : [section] }
+  }
+  const content = {
+    ...{ $schema: 'http://adaptivecards.io/schemas/adaptive-card.json', type: 'AdaptiveCard', version: '1.4' },
+    // A TextBlock would take Markdown.
+    body: [{ type: 'RichTextBlock', inlines: [{ type: 'TextRun', text }] }],
+    actions: url ? [{ type: 'Action.OpenUrl', title: 'Open it', url }] : [],
+  }
+  return { type: 'message', attachments: [{ contentType: 'application/vnd.microsoft.card.adaptive', content }] }
+}
+
+/** Escapes the signs that begin links and mentions in Slack's text. */
+function slackText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

@@ -1,8 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { GitError } from '../git-error.ts'
-import { runGit } from '../native/git-process.ts'
-import { nativeGit } from '../native/native-git.ts'
+import { nativeGit, runGit } from '../native/git-process.ts'
 import type { Oid } from '../objects/object.ts'
 import { changedWithoutGit, findCommitWithoutGit, listWithoutGit } from './without-git.ts'
 

@@ -1,8 +1,8 @@
+import { tmpdir } from 'node:os'
 import type { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { GitError } from '../git-error.ts'
-import type { End } from './spawner/launch.ts'
-import type { RunningProgram } from './spawner/running-program.ts'
+import type { End, RunningProgram } from './spawner/launch.ts'
 import { startProgram } from './spawner/start-program.ts'
 
 /** Settings of every spawned git, so that nothing in the set-up of the machine, the user or the repository changes what it does. */
@@ -147,4 +147,26 @@ function drained(stream: Writable): Promise<void> {
     }
     stream.on('drain', done).on('close', done)
   })
+}
+
+const timeLimitMs = 10_000
+
+let found: Promise<string | undefined> | undefined
+
+/**
+ * The version of the machine's git; undefined where there is none. It is looked for once: a process that began with a git is broken
+ * without it, and one that began without goes on so. Only clones, pushes and the upkeep of large repositories need it.
+ */
+export function nativeGit(): Promise<string | undefined> {
+  found ??= version()
+  return found
+}
+
+async function version(): Promise<string | undefined> {
+  try {
+    const output = await runGit(tmpdir(), ['version'], { signal: AbortSignal.timeout(timeLimitMs) })
+    return output.replace(/^git version /, '').trim()
+  } catch {
+    return undefined
+  }
 }

@@ -8,7 +8,6 @@ import { GitError } from '../git-error.ts'
 import { isOid, type Oid } from '../objects/object.ts'
 import { findPackedRef, readPackedRefs } from './packed-refs.ts'
 import { withLocks } from './ref-lock.ts'
-import { isRefName } from './ref-name.ts'
 
 /** The commit that a ref names, or undefined. A loose ref wins over a packed one, as in git. */
 export async function readRef(gitDir: string, ref: string): Promise<Oid | undefined> {
@@ -98,4 +97,13 @@ function entriesOf(folder: string) {
     if (hasCode(error, 'ENOENT', 'ENOTDIR')) return []
     throw error
   }
+}
+
+/** Whether a name is one that a ref below `refs/` may have, by the rules of git-check-ref-format(1). */
+export function isRefName(name: string): boolean {
+  const components = name.split('/')
+  if (components.length < 2 || components[0] !== 'refs') return false
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: git allows none in a name
+  if (/[\u0000-\u0020\u007f~^:?*[\\\ufffd]|\.\.|@\{|\.$/.test(name)) return false
+  return components.every((part) => part !== '' && !part.startsWith('.') && !part.endsWith('.lock'))
 }

@@ -1,7 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { listRefs } from '../refs/refs.ts'
-import { decodePacket, encodePacket, flushPacket, type Packet, PktLineError, packetText } from './pkt-line.ts'
+import {
+  decodePacket,
+  encodePacket,
+  flushPacket,
+  type Packet,
+  PktLineError,
+  packetText,
+  startingWith,
+} from './pkt-line.ts'
 
 /** A request for refs is far smaller; one that is not is served without a look at it. */
 const maxPeek = 64 * 1024
@@ -31,7 +39,7 @@ export async function peekLsRefs(
     else seen = Buffer.concat([seen, next.value])
     lsRefs = parseLsRefs(seen)
   }
-  return { lsRefs: lsRefs === 'incomplete' ? undefined : lsRefs, body: joined(seen, rest) }
+  return { lsRefs: lsRefs === 'incomplete' ? undefined : lsRefs, body: startingWith(seen, rest) }
 }
 
 const understood = /^(?:agent=.*|session-id=.*|object-format=sha1|peel|symrefs|unborn)$/s
@@ -61,11 +69,6 @@ export async function answerLsRefs(
     .filter(([name]) => refPrefixes.some((prefix) => name.startsWith(prefix)))
     .map(([name, oid, attribute]) => encodePacket(`${oid} ${name}${attribute}\n`))
   return Buffer.concat([...lines, flushPacket])
-}
-
-async function* joined(seen: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
-  yield seen
-  yield* { [Symbol.asyncIterator]: () => rest }
 }
 
 function parseLsRefs(bytes: Buffer): LsRefs | 'incomplete' | undefined {

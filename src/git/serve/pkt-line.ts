@@ -48,3 +48,9 @@ export async function* readPackets(stream: AsyncIterable<Buffer>): AsyncGenerato
 export function packetText(payload: Buffer): string {
   return payload.toString('utf8').replace(/\n$/, '')
 }
+
+/** Yields bytes that were read ahead, and then the rest of their stream. */
+export async function* startingWith(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  yield first
+  yield* { [Symbol.asyncIterator]: () => rest }
+}

@@ -3,7 +3,7 @@ import type { Readable, Writable } from 'node:stream'
 import { syncDirectory } from '../../system/durable-file.ts'
 import { hasCode } from '../../system/error-code.ts'
 import { isOid, type Oid } from '../objects/object.ts'
-import { isRefName } from '../refs/ref-name.ts'
+import { isRefName } from '../refs/refs.ts'
 import { encodePacket, flushPacket, type Packet, PktLineError, packetText, readPackets } from './pkt-line.ts'
 import type { Judgement, PushReport, Receiver, RefUpdate } from './push.ts'
 

@@ -1,8 +1,7 @@
 import { type Duplex, PassThrough, type Readable, type Writable } from 'node:stream'
 import { GitError } from '../git-error.ts'
 import { gitEnvironment, isolation } from '../native/git-process.ts'
-import type { End } from '../native/spawner/launch.ts'
-import type { RunningProgram } from '../native/spawner/running-program.ts'
+import type { End, RunningProgram } from '../native/spawner/launch.ts'
 import { startProgram } from '../native/spawner/start-program.ts'
 
 export type ServiceProcessOptions = {

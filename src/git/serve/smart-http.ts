@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { GitError } from '../git-error.ts'
 import { pipeToGit } from '../native/git-process.ts'
 import { meterPack, type PackLimits, PackRefused } from './pack-meter.ts'
-import { encodePacket, flushPacket } from './pkt-line.ts'
+import { encodePacket, flushPacket, startingWith } from './pkt-line.ts'
 import type { Receiver } from './push.ts'
 import { readPushHead, rejectPush } from './push-head.ts'
 import { answerHooks } from './receive-hooks.ts'
@@ -174,11 +174,6 @@ async function feedPush(
     await pipeToGit({ [Symbol.asyncIterator]: () => request }, git.stdin)
     return isAnswered ? undefined : rejectPush(head, error.message)
   }
-}
-
-async function* startingWith(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
-  yield first
-  yield* { [Symbol.asyncIterator]: () => rest }
 }
 
 /** Resolves with true at the first byte, with false at an end without one. */

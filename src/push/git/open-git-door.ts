@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { GanglionError } from '../../contract/errors.ts'
-import { nativeGit } from '../../git/native/native-git.ts'
+import { nativeGit } from '../../git/native/git-process.ts'
 import { brokenRefs } from '../../git/refs/refs.ts'
 import { audienceClone } from '../../kb/clone/audience-clone.ts'
 import type { Context } from '../../kb/context.ts'

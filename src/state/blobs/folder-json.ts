@@ -1,7 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { KeptJson } from './kept-json.ts'
+
+/** Values as JSON, by name, each whole or not there. What is damaged is not there either. */
+export interface KeptJson {
+  find(name: string): Promise<unknown>
+  has(name: string): Promise<boolean>
+  remove(name: string): Promise<void>
+  names(): Promise<string[]>
+  /** `flush`: it survives a power cut. */
+  keep(name: string, value: unknown, options: { flush: boolean }): Promise<void>
+}
 
 /** Values as files of a folder of this process's own. */
 export class FolderJson implements KeptJson {

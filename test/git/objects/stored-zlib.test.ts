@@ -1,6 +1,6 @@
 import { inflateSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { longestStored, storeUncompressed } from '../../../src/git/objects/stored-zlib.ts'
+import { longestStored, storeUncompressed } from '../../../src/git/objects/deflate-worker.ts'
 import { fc } from '../../support/properties.ts'
 
 test('zlib gives back what was stored', () => {

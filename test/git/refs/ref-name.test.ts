@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os'
 import { expect, test } from 'vitest'
-import { isRefName } from '../../../src/git/refs/ref-name.ts'
+import { isRefName } from '../../../src/git/refs/refs.ts'
 import { fc } from '../../support/properties.ts'
 import { nativeGit } from '../support/native-git.ts'
 

@@ -1,7 +1,7 @@
 import { type IOType, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setPriority } from 'node:os'
-import { Duplex, type Readable, type Stream, type Writable } from 'node:stream'
+import { Duplex, type Readable, type Stream, Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 
 export type Order = {
@@ -89,4 +89,21 @@ function collectBeginning(stream: Readable): () => string {
     if (text.length < maxComplaint) text += chunk.slice(0, maxComplaint - text.length)
   })
   return () => text
+}
+
+export type RunningProgram = {
+  /** Takes nothing if the program was started without input. */
+  stdin: Writable
+  stdout: Readable
+  channels: readonly Duplex[]
+  /**
+   * Resolves when the program has ended, with all that writes to its standard error. What it wrote may still be read then.
+   * Rejects with a {@link GitError} `git-failed` if nobody can say how it ended.
+   */
+  ended: Promise<End>
+  kill(signal: NodeJS.Signals): void
+}
+
+export function noInput(): Writable {
+  return new Writable({ write: (_chunk, _encoding, done) => done() }).end()
 }

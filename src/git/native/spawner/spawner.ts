@@ -5,9 +5,8 @@ import { connect, type Socket } from 'node:net'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { GitError } from '../../git-error.ts'
-import type { End, Order } from './launch.ts'
+import { type End, noInput, type Order, type RunningProgram } from './launch.ts'
 import { connectionHead, type FromSpawner, type ToSpawner } from './protocol.ts'
-import { noInput, type RunningProgram } from './running-program.ts'
 
 const program = fileURLToPath(new URL(`./spawner-program${import.meta.url.slice(-3)}`, import.meta.url))
 /** It holds nothing but what is on its way. */

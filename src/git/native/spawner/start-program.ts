@@ -1,6 +1,5 @@
 import { GitError } from '../../git-error.ts'
-import { launch, type Order } from './launch.ts'
-import { noInput, type RunningProgram } from './running-program.ts'
+import { launch, noInput, type Order, type RunningProgram } from './launch.ts'
 import { Spawner } from './spawner.ts'
 
 export type StartProgram = (order: Order) => Promise<RunningProgram>

@@ -7,8 +7,8 @@ import { type NotificationListener, Notifications, type Topic } from '../notific
 import type { Schema } from '../schema.ts'
 import { KeptConnection } from './kept-connection.ts'
 import { nameOfAddress } from './postgres-address.ts'
+import { dumpPostgres } from './postgres-copy.ts'
 import { PostgresDriver } from './postgres-driver.ts'
-import { dumpPostgres } from './postgres-dump.ts'
 import { aloneOnPostgres, isServed, leadOnPostgres } from './postgres-locks.ts'
 
 const channel = 'ganglion'

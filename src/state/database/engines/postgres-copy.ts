@@ -11,7 +11,7 @@ export async function dumpPostgres(db: Kysely<Schema>, file: string): Promise<vo
     await snapshot.execute((source) =>
       copy.db.transaction().execute(async (target) => {
         for (const table of copiedTables) await copyRows(source, target, table)
-        for (const table of numberedTables) await copyLastId(source, target, table)
+        for (const table of numberedTables) await dumpLastId(source, target, table)
       }),
     )
   } finally {
@@ -19,7 +19,18 @@ export async function dumpPostgres(db: Kysely<Schema>, file: string): Promise<vo
   }
 }
 
-async function copyLastId(source: Transaction<Schema>, target: Transaction<Schema>, table: string): Promise<void> {
+/** Inserts the state that a SQLite file holds, which is migrated where needed, into a PostgreSQL database that is vacant. */
+export async function loadPostgres(target: Transaction<Schema>, file: string): Promise<void> {
+  const { db: source, close } = await openSqlite(file)
+  try {
+    for (const table of copiedTables) await copyRows(source, target, table)
+    for (const table of numberedTables) await loadLastId(source, target, table)
+  } finally {
+    await close()
+  }
+}
+
+async function dumpLastId(source: Transaction<Schema>, target: Transaction<Schema>, table: string): Promise<void> {
   const sequence = sql`pg_get_serial_sequence(${table}, 'id')::regclass`
   const { rows } = await sql<{ last: number | null }>`select pg_sequence_last_value(${sequence}) as last`.execute(
     source,
@@ -27,4 +38,10 @@ async function copyLastId(source: Transaction<Schema>, target: Transaction<Schem
   const last = rows[0]?.last ?? 0
   await sql`delete from sqlite_sequence where name = ${table}`.execute(target)
   await sql`insert into sqlite_sequence (name, seq) values (${table}, ${last})`.execute(target)
+}
+
+async function loadLastId(source: Kysely<Schema>, target: Transaction<Schema>, table: string): Promise<void> {
+  const { rows } = await sql<{ seq: number }>`select seq from sqlite_sequence where name = ${table}`.execute(source)
+  const last = rows[0]?.seq ?? 0
+  if (last > 0) await sql`select setval(pg_get_serial_sequence(${table}, 'id'), ${last})`.execute(target)
 }
