@@ -10,7 +10,7 @@ import { Slug } from '../rules/neurons/seq-id.ts'
 import { sourceTexts } from '../sources/ingest/source-texts.ts'
 import { inTransaction } from '../state/database/transaction.ts'
 import type { KbRecord } from '../state/kb-store.ts'
-import { type Life, type Lives, SlugTaken } from '../state/life.ts'
+import { type Lifecycle, type LifecycleFields, SlugTaken } from '../state/lifecycle.ts'
 import { removeKbRows, removeTenantRows } from '../state/removal.ts'
 import type { Tenant } from '../state/tenants.ts'
 import { backup } from './backup/backup.ts'
@@ -18,18 +18,18 @@ import { packageVersion } from './package-version.ts'
 
 const all = { disabled: true }
 
-export type LifeChange = { slug?: string | undefined; isDisabled?: boolean | undefined }
+export type LifecycleChange = { slug?: string | undefined; isDisabled?: boolean | undefined }
 /** A knowledge base of the tenant, or, without one, the tenant with all that it has. */
 type Subject = { tenant: Pick<Tenant, 'id'>; kb?: KbRecord }
 
 /** Renames a knowledge base, stops serving it, or serves it again. @throws {GanglionError} `already_exists` @throws {ValidationError} */
-export function changeKb(ctx: Context, by: Acting, kb: KbRecord, change: LifeChange): Promise<void> {
-  return changeLife(ctx, by, { kind: 'kb', store: ctx.knowledgeBases, subject: kb }, change)
+export function changeKb(ctx: Context, by: Acting, kb: KbRecord, change: LifecycleChange): Promise<void> {
+  return changeLifecycle(ctx, by, { kind: 'kb', store: ctx.knowledgeBases, subject: kb }, change)
 }
 
 /** The same for a tenant. @throws {GanglionError} `already_exists` @throws {ValidationError} */
-export function changeTenant(ctx: Context, by: Acting, tenant: Tenant, change: LifeChange): Promise<void> {
-  return changeLife(ctx, by, { kind: 'tenant', store: ctx.tenants, subject: tenant }, change)
+export function changeTenant(ctx: Context, by: Acting, tenant: Tenant, change: LifecycleChange): Promise<void> {
+  return changeLifecycle(ctx, by, { kind: 'tenant', store: ctx.tenants, subject: tenant }, change)
 }
 
 /** A knowledge base of a tenant, whether it is served or not. @throws {GanglionError} `not_found` */
@@ -54,13 +54,13 @@ export async function deleteKb(ctx: Context, by: Acting, kb: KbRecord): Promise<
   return basename(folder)
 }
 
-type Store<Of> = { life: Pick<Lives, 'setDisabled'>; rename(subject: Of, slug: string): Promise<void> }
+type Store<Of> = { lifecycle: Pick<Lifecycle, 'setDisabled'>; rename(subject: Of, slug: string): Promise<void> }
 
-async function changeLife<Of extends Life>(
+async function changeLifecycle<Of extends LifecycleFields>(
   ctx: Context,
   by: Acting,
   { kind, store, subject }: { kind: 'kb' | 'tenant'; store: Store<Of>; subject: Of },
-  { slug, isDisabled }: LifeChange,
+  { slug, isDisabled }: LifecycleChange,
 ): Promise<void> {
   if (slug !== undefined && slug !== subject.slug) {
     requireSlug(slug)
@@ -68,7 +68,7 @@ async function changeLife<Of extends Life>(
     await recordAct(ctx, by, { action: `${kind}.renamed`, subject: subject.slug, detail: `to ${slug}` })
   }
   if (isDisabled === undefined || isDisabled === (subject.disabledAt !== null)) return
-  await store.life.setDisabled(subject, isDisabled ? ctx.now() : null)
+  await store.lifecycle.setDisabled(subject, isDisabled ? ctx.now() : null)
   const action = `${kind}.${isDisabled ? 'disabled' : 'enabled'}` as const
   await recordAct(ctx, by, { action, subject: slug ?? subject.slug })
 }
@@ -80,11 +80,11 @@ async function changeLife<Of extends Life>(
  * @param exportTo a folder that is empty or not there; undefined: no export
  */
 export async function markDeleted(ctx: Context, { tenant, kb }: Subject, exportTo: string | undefined): Promise<void> {
-  const { life } = kb === undefined ? ctx.tenants : ctx.knowledgeBases
+  const { lifecycle } = kb === undefined ? ctx.tenants : ctx.knowledgeBases
   const subject = kb ?? (await ctx.tenants.get(tenant.id))
   if (subject === undefined) throw new GanglionError('not_found')
   const { disabledAt } = subject
-  if (disabledAt === null) await life.setDisabled(subject, ctx.now())
+  if (disabledAt === null) await lifecycle.setDisabled(subject, ctx.now())
   const kbs = kb === undefined ? await ctx.knowledgeBases.all(tenant.id) : [kb]
   let exported: string | undefined
   try {
@@ -95,7 +95,7 @@ export async function markDeleted(ctx: Context, { tenant, kb }: Subject, exportT
       exported = exportTo
     }
   } catch (error) {
-    if (disabledAt === null) await life.setDisabled(subject, null)
+    if (disabledAt === null) await lifecycle.setDisabled(subject, null)
     throw error
   }
   try {
@@ -103,8 +103,8 @@ export async function markDeleted(ctx: Context, { tenant, kb }: Subject, exportT
       kb === undefined ? await ctx.tenants.get(tenant.id) : await ctx.knowledgeBases.find(tenant.id, kb.id, all)
     // Somebody served it again during the export, and it may have changed since.
     if (now?.disabledAt === null) throw new GanglionError('not_disabled')
-    if (kb === undefined) for (const each of kbs) await ctx.knowledgeBases.life.setDeleted(each, ctx.now())
-    if (!(await life.setDeleted(subject, ctx.now()))) throw new GanglionError('not_found')
+    if (kb === undefined) for (const each of kbs) await ctx.knowledgeBases.lifecycle.setDeleted(each, ctx.now())
+    if (!(await lifecycle.setDeleted(subject, ctx.now()))) throw new GanglionError('not_found')
   } catch (error) {
     // Another deletion has an export of its own.
     if (exported !== undefined) await rm(exported, { recursive: true, force: true })

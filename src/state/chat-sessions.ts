@@ -6,7 +6,7 @@ import { timeAfter } from './database/row-times.ts'
 import type { ChatTurnRow, Schema } from './database/schema.ts'
 import { changedRows, Store } from './database/store.ts'
 import { inTransaction } from './database/transaction.ts'
-import { servedKbs } from './life.ts'
+import { servedKbs } from './lifecycle.ts'
 
 /** A conversation with one knowledge base. Its answers may hold whatever its audience may see. */
 export type ChatSession = {

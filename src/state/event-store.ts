@@ -7,7 +7,7 @@ import { daysBefore } from './database/row-times.ts'
 import type { EventRow, Schema } from './database/schema.ts'
 import { changedRows, Store } from './database/store.ts'
 import { inTransaction } from './database/transaction.ts'
-import { servedKbs } from './life.ts'
+import { servedKbs } from './lifecycle.ts'
 
 /** Fields of a candidate that decide who is notified of it. */
 const EventCandidate = z.object({

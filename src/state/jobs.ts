@@ -5,7 +5,7 @@ import { timeAfter } from './database/row-times.ts'
 import type { JobRow, Schema } from './database/schema.ts'
 import { changedRows, Store } from './database/store.ts'
 import { inOpenTransaction } from './database/transaction.ts'
-import { servedKbs } from './life.ts'
+import { servedKbs } from './lifecycle.ts'
 
 /** A Source that is to be ingested. */
 export type NewJob = { documentId: string; tenantId: string; kbId: string }

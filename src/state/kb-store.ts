@@ -4,10 +4,10 @@ import type { Notifications } from './database/notifications.ts'
 import type { Schema } from './database/schema.ts'
 import { Store } from './database/store.ts'
 import { inTransaction, lockRow } from './database/transaction.ts'
-import { formerSlug, type Life, Lives, SlugTaken, servedKbs, toLife } from './life.ts'
+import { formerSlug, Lifecycle, type LifecycleFields, SlugTaken, servedKbs, toLifecycleFields } from './lifecycle.ts'
 import { Tenants } from './tenants.ts'
 
-export type KbRecord = Life & {
+export type KbRecord = LifecycleFields & {
   tenantId: string
   /** Prefix of its seqIds. */
   prefix: string
@@ -15,11 +15,11 @@ export type KbRecord = Life & {
 
 /** Knowledge bases and their tenants. Settings of a knowledge base live in its repository. */
 export class KnowledgeBases extends Store {
-  readonly life: Lives
+  readonly lifecycle: Lifecycle
 
   constructor(db: Kysely<Schema>, notifications?: Notifications) {
     super(db)
-    this.life = new Lives(db, 'knowledge_bases', notifications)
+    this.lifecycle = new Lifecycle(db, 'knowledge_bases', notifications)
   }
 
   /** Finds by slug, former slug or UUID within a tenant; no slug is shaped like a UUID. Skips disabled ones unless `disabled`. */
@@ -35,7 +35,7 @@ export class KnowledgeBases extends Store {
       )
       .$if(!disabled, (query) => query.where('id', 'in', servedKbs(this.db)))
       .executeTakeFirst()
-    return row && toLife(row)
+    return row && toLifecycleFields(row)
   }
 
   /** Returns the served knowledge bases of one tenant, or of all, by slug. */
@@ -51,7 +51,7 @@ export class KnowledgeBases extends Store {
       .orderBy('slug')
       .orderBy('id')
       .execute()
-    return rows.map(toLife)
+    return rows.map(toLifecycleFields)
   }
 
   /** The ids of those that are to be removed. */
@@ -82,7 +82,7 @@ export class KnowledgeBases extends Store {
 
   /** @throws {SlugTaken} */
   rename(kb: KbRecord, slug: string): Promise<void> {
-    return this.life.rename(kb, slug, (db) => new KnowledgeBases(db).find(kb.tenantId, slug, { disabled: true }))
+    return this.lifecycle.rename(kb, slug, (db) => new KnowledgeBases(db).find(kb.tenantId, slug, { disabled: true }))
   }
 }
 

@@ -3,7 +3,7 @@ import { type Camel, camelCase, snakeCase } from './database/row-names.ts'
 import type { NoticeCursorRow, NoticeRow, Schema } from './database/schema.ts'
 import { Store } from './database/store.ts'
 import { inTransaction } from './database/transaction.ts'
-import { servedKbs, servedTenants } from './life.ts'
+import { servedKbs, servedTenants } from './lifecycle.ts'
 
 export type StoredNotice = Camel<NoticeRow>
 /** Event and day up to which a tenant's notices have been made. */

@@ -5,7 +5,7 @@ import { createSecret } from './accounts/secret.ts'
 import { type Camel, camelCase } from './database/row-names.ts'
 import type { SiteRow } from './database/schema.ts'
 import { Store } from './database/store.ts'
-import { servedKbs } from './life.ts'
+import { servedKbs } from './lifecycle.ts'
 
 /** Web pages of others that may ask a knowledge base without a key. */
 export type Site = Omit<Camel<SiteRow>, 'origins'> & { origins: string[] }

@@ -3,19 +3,19 @@ import { v7 as uuidv7 } from 'uuid'
 import type { Notifications } from './database/notifications.ts'
 import type { Schema } from './database/schema.ts'
 import { Store } from './database/store.ts'
-import { formerSlug, type Life, Lives, toLife } from './life.ts'
+import { formerSlug, Lifecycle, type LifecycleFields, toLifecycleFields } from './lifecycle.ts'
 
 /** Limits of a tenant; null: unlimited. */
 export type Quotas = { sourceBytes: number | null; knowledgeBases: number | null }
 
-export type Tenant = Life & { quotas: Quotas }
+export type Tenant = LifecycleFields & { quotas: Quotas }
 
 export class Tenants extends Store {
-  readonly life: Lives
+  readonly lifecycle: Lifecycle
 
   constructor(db: Kysely<Schema>, notifications?: Notifications) {
     super(db)
-    this.life = new Lives(db, 'tenants', notifications)
+    this.lifecycle = new Lifecycle(db, 'tenants', notifications)
   }
 
   /** Finds a tenant by its slug or a former one. */
@@ -56,7 +56,7 @@ export class Tenants extends Store {
 
   /** @throws {SlugTaken} */
   rename(tenant: Tenant, slug: string): Promise<void> {
-    return this.life.rename(tenant, slug, (db) => new Tenants(db).find(slug))
+    return this.lifecycle.rename(tenant, slug, (db) => new Tenants(db).find(slug))
   }
 
   async setQuotas({ id }: Pick<Tenant, 'id'>, { sourceBytes, knowledgeBases }: Quotas): Promise<void> {
@@ -70,5 +70,5 @@ export class Tenants extends Store {
 }
 
 function toTenant({ max_source_bytes, max_kbs, ...row }: Selectable<Schema['tenants']>): Tenant {
-  return { ...toLife(row), quotas: { sourceBytes: max_source_bytes, knowledgeBases: max_kbs } }
+  return { ...toLifecycleFields(row), quotas: { sourceBytes: max_source_bytes, knowledgeBases: max_kbs } }
 }

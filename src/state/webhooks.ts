@@ -7,7 +7,7 @@ import { type Camel, camelCase } from './database/row-names.ts'
 import type { Schema, WebhookDeliveryRow, WebhookRow } from './database/schema.ts'
 import { changedRows, Store } from './database/store.ts'
 import { holdRow, inTransaction } from './database/transaction.ts'
-import { servedKbs, servedTenants } from './life.ts'
+import { servedKbs, servedTenants } from './lifecycle.ts'
 
 /** Destination of a tenant's events: those after `cursor`, of some kinds and of one knowledge base only if it names them. */
 export type Webhook = Omit<Camel<WebhookRow>, 'kinds' | 'enabled'> & { kinds: EventKind[]; isEnabled: boolean }

@@ -6,7 +6,7 @@ import { recordAct } from '../../kb/access/audit.ts'
 import type { Context } from '../../kb/context.ts'
 import { type CreatedKnowledgeBase, createKnowledgeBase, operator } from '../../kb/create-kb.ts'
 import { adoptKnowledgeBase } from '../../operate/adopt/adopt-kb.ts'
-import { changeKb, type LifeChange } from '../../operate/life-cycle.ts'
+import { changeKb, type LifecycleChange } from '../../operate/life-cycle.ts'
 import { SeqPrefix, Slug } from '../../rules/neurons/seq-id.ts'
 import { act, type CommandAnswer } from '../command.ts'
 import { addDelete } from '../delete-option.ts'
@@ -96,7 +96,7 @@ export function addKnowledgeBaseCommands(program: Command): void {
 
   const one = (name: string, description: string) =>
     kb.command(name).description(description).argument('<kb>').requiredOption('--tenant <slug>', 'whose it is')
-  const change = (input: z.output<typeof One>, environment: Environment, change: LifeChange, done: string) =>
+  const change = (input: z.output<typeof One>, environment: Environment, change: LifecycleChange, done: string) =>
     withContext(environment, async (ctx) => {
       const { tenant, kb } = await findKb(input, ctx)
       await changeKb(ctx, { ...operator, tenantId: tenant.id }, kb, change)

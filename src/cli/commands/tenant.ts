@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { z } from 'zod'
 import { recordAct } from '../../kb/access/audit.ts'
 import { operator } from '../../kb/create-kb.ts'
-import { changeTenant, type LifeChange } from '../../operate/life-cycle.ts'
+import { changeTenant, type LifecycleChange } from '../../operate/life-cycle.ts'
 import { type TenantUsage, usageOf } from '../../operate/usage.ts'
 import { Slug } from '../../rules/neurons/seq-id.ts'
 import type { StoredAuditEntry } from '../../state/accounts/audit-store.ts'
@@ -20,7 +20,7 @@ const Limit = z.string().regex(limit, 'must be a whole number, or none').exactOp
 
 export function addTenantCommands(program: Command): void {
   const tenant = program.command('tenant').description('list, rename, disable and delete tenants')
-  const change = (environment: Environment, slug: string, change: LifeChange, done: string) =>
+  const change = (environment: Environment, slug: string, change: LifecycleChange, done: string) =>
     withContext(environment, async (ctx) => {
       const found = await requireTenant(ctx.tenants, slug)
       await changeTenant(ctx, { ...operator, tenantId: found.id }, found, change)

@@ -44,7 +44,7 @@ export type Schema = {
 }
 
 /** What tenants and knowledge bases have alike. */
-export type LifeRow = {
+export type LifecycleRow = {
   id: string
   slug: string
   created_at: string
@@ -56,13 +56,13 @@ export type LifeRow = {
   deleted_at: Generated<string | null>
 }
 
-type TenantRow = LifeRow & {
+type TenantRow = LifecycleRow & {
   /** Null: unlimited. */
   max_source_bytes: Generated<number | null>
   max_kbs: Generated<number | null>
 }
 
-type KnowledgeBaseRow = LifeRow & {
+type KnowledgeBaseRow = LifecycleRow & {
   tenant_id: string
   /** What a seqId begins with. */
   prefix: string

@@ -4,7 +4,7 @@ import { type Camel, camelCase, snakeCase } from '../database/row-names.ts'
 import { timeAfter } from '../database/row-times.ts'
 import type { ForgeLinkRow } from '../database/schema.ts'
 import { changedRows, Store } from '../database/store.ts'
-import { servedKbs } from '../life.ts'
+import { servedKbs } from '../lifecycle.ts'
 
 /** Place of a secret, never the secret itself. */
 const Reference = z.string().regex(/^(?:env|file):/)

@@ -4,7 +4,7 @@ import { timeAfter } from '../database/row-times.ts'
 import type { Schema, UploadRow } from '../database/schema.ts'
 import { changedRows, Store } from '../database/store.ts'
 import { inTransaction, lockRow } from '../database/transaction.ts'
-import { servedKbs } from '../life.ts'
+import { servedKbs } from '../lifecycle.ts'
 
 type Told = 'isForced' | 'replaces' | 'receivedAt' | 'finalizedAt' | 'createdAt'
 

@@ -2,7 +2,7 @@ import type { Kysely, Selectable } from 'kysely'
 import { GanglionError } from '../contract/errors.ts'
 import { Notifications } from './database/notifications.ts'
 import { type Camel, camelCase } from './database/row-names.ts'
-import type { LifeRow, Schema } from './database/schema.ts'
+import type { LifecycleRow, Schema } from './database/schema.ts'
 import { changedRows, Store } from './database/store.ts'
 import { inTransaction, lockRow } from './database/transaction.ts'
 
@@ -17,10 +17,12 @@ export class SlugTaken extends Error {
 }
 
 /** Fields that tenants and knowledge bases share. */
-export type Life = Omit<Camel<Selectable<LifeRow>>, 'formerSlugs' | 'deletedAt'> & { formerSlugs: string[] }
+export type LifecycleFields = Omit<Camel<Selectable<LifecycleRow>>, 'formerSlugs' | 'deletedAt'> & {
+  formerSlugs: string[]
+}
 
 /** A row of either. */
-export function toLife<Row extends Selectable<LifeRow>>({ deleted_at: _, former_slugs, ...row }: Row) {
+export function toLifecycleFields<Row extends Selectable<LifecycleRow>>({ deleted_at: _, former_slugs, ...row }: Row) {
   const formerSlugs: string[] = JSON.parse(former_slugs)
   return { ...camelCase(row), formerSlugs }
 }
@@ -48,7 +50,7 @@ export function formerSlug(name: string): string {
 }
 
 /** Changes names and states of tenants, or of knowledge bases. All processes hear of it. */
-export class Lives extends Store {
+export class Lifecycle extends Store {
   readonly #table: 'tenants' | 'knowledge_bases'
   readonly #notifications: Notifications
 
@@ -60,9 +62,9 @@ export class Lives extends Store {
 
   /** @param holder finds who has, or had, a name. @throws {SlugTaken} @throws {GanglionError} `not_found` */
   async rename(
-    { id }: Pick<Life, 'id'>,
+    { id }: Pick<LifecycleFields, 'id'>,
     to: string,
-    holder: (db: Kysely<Schema>) => Promise<Life | undefined>,
+    holder: (db: Kysely<Schema>) => Promise<LifecycleFields | undefined>,
   ): Promise<void> {
     await inTransaction(this.db, async (transaction) => {
       await lockRow(transaction, this.#table, id)
@@ -83,12 +85,12 @@ export class Lives extends Store {
   }
 
   /** @param at null: it is served again */
-  async setDisabled({ id }: Pick<Life, 'id'>, at: Date | null): Promise<void> {
+  async setDisabled({ id }: Pick<LifecycleFields, 'id'>, at: Date | null): Promise<void> {
     await this.#change(id, { disabled_at: at?.toISOString() ?? null })
   }
 
   /** It is not found any more, and to be removed. Its names are free. @returns whether it was not deleted before */
-  setDeleted({ id }: Pick<Life, 'id'>, at: Date): Promise<boolean> {
+  setDeleted({ id }: Pick<LifecycleFields, 'id'>, at: Date): Promise<boolean> {
     const [deleted_at, former_slugs] = [at.toISOString(), '[]']
     return this.#change(id, { deleted_at, disabled_at: deleted_at, slug: id, former_slugs })
   }
