@@ -27,7 +27,7 @@ export type ActivityItem = {
   problems?: readonly string[] | undefined
   /** Number of Neurons that an ingest wrote. */
   neurons?: number | undefined
-  /** Whether it is what an approval did to its Neuron, which the approval tells. */
+  /** True if it is the change of a Neuron by an approval, which is an item of its own. */
   isApproval: boolean
   /** Undo of what an approval did, where it is asked for. */
   undo?: ReturnType<typeof undoOf>

@@ -16,8 +16,8 @@ export type EventListener = Pick<Caller, 'tenantId' | 'role' | 'id' | 'name'>
 type Sight = { kb: KnowledgeBase; view: KbView }
 
 /**
- * A tenant's events as one listener is told of them: by what it may see when it is told, and what it might see when they
- * happened. Curators are told everything; readers are told of Neurons only.
+ * A tenant's events for one listener: those that it may see now, and might see when they
+ * happened. Curators get everything; readers get events of Neurons only.
  */
 export class EventView {
   readonly #ctx: Context
@@ -39,7 +39,7 @@ export class EventView {
       const kbId = events[from]?.kbId
       const others = events.findIndex((event, index) => index > from && event.kbId !== kbId)
       const to = others === -1 ? events.length : others
-      // A stream must not keep all open that it tells of.
+      // A stream must not keep all its knowledge bases open.
       told.push(...(await inUse(() => this.#tellOfOne(events.slice(from, to)))))
       from = to
     }
@@ -57,7 +57,7 @@ export class EventView {
     return told
   }
 
-  /** All of what an event tells, a part, or nothing. */
+  /** Returns an event as a whole, in part, or undefined. */
   async #dataFor(event: StoredEvent, sights: Map<string, Promise<Sight | undefined>>): Promise<EventData | undefined> {
     const { kbId, kind, data, candidate, isCuratorOnly } = event
     if (this.#listener.role === 'reader') return this.#dataForReader(event, sights)

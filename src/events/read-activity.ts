@@ -26,7 +26,7 @@ export type ActivityPage = {
   items: ActivityItem[]
   /** The `before` of the page with older events; null if none is left. An empty page with one says nothing of older events. */
   older: number | null
-  /** Id of the tenant's latest event, told or not. */
+  /** Id of the tenant's latest event, visible or not. */
   last: number
 }
 

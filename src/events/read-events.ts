@@ -19,7 +19,7 @@ const pageSize = 500
 
 /**
  * A tenant's events, or those of one knowledge base, after an id, else from now on. Those of what the caller may not see are left
- * out, but a key is always told of the status of the candidates that it sent.
+ * out, but a key always gets the status of the candidates that it sent.
  * @throws {GanglionError} `not_found`
  */
 export async function readEvents(

@@ -10,7 +10,7 @@ import { Staging } from './staging.ts'
  * and kept or thrown away together with the batch.
  */
 export type Follower = {
-  /** Begins a transaction, which keeps out whoever follows in the same projection: only then are the refs read. */
+  /** Begins a transaction, which excludes other followers of the projection. The refs are read only then. */
   begin(): Promise<void>
   /** Brings the projection up to these heads. */
   follow(heads: Heads): Promise<void>

@@ -7,7 +7,7 @@ import { consolidatePacks } from './objects/consolidate-packs.ts'
 import { clearPackedRefsLock, clearStaleLock } from './refs/stale-lock.ts'
 
 export type RepositoryLoad = {
-  /** Packs that may be packed anew: each batch of writes adds one. */
+  /** Packs that may be repacked: each batch of writes adds one. */
   packs: number
   /** Loose objects, estimated from one of their 256 folders, as git does. */
   looseObjects: number
@@ -31,7 +31,7 @@ const rollUp = [...littleMapped, 'repack', '--quiet', '-d', '-l', '--geometric=2
 const newPages = fileURLToPath(new URL('../../hooks/new-pages.gitattributes', import.meta.url))
 
 /**
- * Rolls up the packs that an import of many pages wrote, of which each has its own versions of the same folders. Without a git,
+ * Rolls up the packs that an import of many pages wrote: each has its own versions of the same folders. Without a git,
  * nothing: only clones gain by it, which git serves.
  * @throws {GitError} `git-failed`
  */
@@ -87,8 +87,8 @@ export async function isPruneDue(gitDir: string, now = Date.now()): Promise<bool
 }
 
 /**
- * Packs a repository anew and removes what nothing has led to for a day. What is being pushed or written meanwhile is
- * younger than that, or stands in a pack with a `.keep`.
+ * Repacks a repository and removes objects that have been unreachable for a day. Objects of concurrent pushes and writes are
+ * younger, or stands in a pack with a `.keep`.
  * @throws {GitError} `git-failed`, also when `signal` ends it.
  */
 export async function prune(gitDir: string, signal: AbortSignal): Promise<void> {

@@ -26,7 +26,7 @@ export type EventCandidate = z.infer<typeof EventCandidate>
 export type NewEvent = {
   kbId: string
   kind: EventKind
-  /** Whether it is of what only curators might know when it happened. */
+  /** True if only curators might know of it when it happened. */
   isCuratorOnly: boolean
   data: EventData
   /** Candidate that the event is about, if any. */
@@ -41,7 +41,7 @@ export type LoggedHeads = { main: string | undefined; queue: string | undefined 
 
 type Whose = { id: string; tenantId: string }
 
-/** The older events of a tenant go when newer ones come. */
+/** Maximum events of a tenant. The oldest are removed. */
 const maxKept = 1_000_000
 /** SQLite takes 32,766 values in a statement. */
 const rowsAtOnce = 1_000
@@ -57,7 +57,7 @@ export class EventLog extends Store {
   /** Listeners waiting for a tenant's next event. */
   readonly #waiting = new Map<string, Set<() => void>>()
   readonly #arrivals = new Map<string, number>()
-  /** Arrivals at any tenants, of which nothing more is known. */
+  /** Arrivals whose tenants are not known. */
   #missed = 0
   /** Pages that are being read. */
   readonly #reading = new Map<string, Promise<StoredEvent[]>>()
@@ -96,8 +96,8 @@ export class EventLog extends Store {
   }
 
   /**
-   * Tells what happened in a knowledge base between two states of its refs, and that it was told: both or neither.
-   * @returns false where it is not told up to `from` (any more), as when another process was first.
+   * Logs the events of a knowledge base between two states of its refs, and moves its cursor: both or neither.
+   * @returns false if its events are not logged up to `from`, as when another process was first.
    */
   async tell(kb: Whose, from: LoggedHeads, to: LoggedHeads, events: readonly NewEvent[], now: Date): Promise<boolean> {
     const tell = async (transaction: Transaction<Schema>) => {
@@ -113,7 +113,7 @@ export class EventLog extends Store {
       return true
     }
     const isTold = await inTransaction(this.db, tell, 'read committed')
-    if (!isTold) this.wake(kb.tenantId) // another process told it
+    if (!isTold) this.wake(kb.tenantId) // another process has logged it
     return isTold
   }
 
@@ -278,8 +278,8 @@ async function rangeOf(db: Kysely<Schema>, tenantId: string): Promise<{ first: n
 }
 
 /**
- * Takes the next ids of a tenant and answers the last of them. Whoever takes some holds the tenant's row until the transaction is over,
- * so that ids have no holes and whoever sees one sees all before it.
+ * Takes the next ids of a tenant and returns the last of them. The tenant's row stays locked until the end of the transaction, so that
+ * ids have no gaps, and a reader who sees one sees all before it.
  */
 async function takeIds(db: Transaction<Schema>, tenantId: string, count: number): Promise<number> {
   const { last } = await db

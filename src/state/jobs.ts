@@ -28,7 +28,7 @@ const farOff = 5 * 60_000
 const jobOf = ['document_id as documentId', 'tenant_id as tenantId', 'kb_id as kbId', 'starts', 'failures'] as const
 
 /**
- * The queue of ingests: a row for each that waits or runs, none for what is over. Whoever runs one holds a lease, which others may
+ * Queue of ingests, with a row for each that waits or runs. A runner holds a lease, which others may
  * take over once it ends: a job runs at least once. Its methods also run {@link inOpenTransaction} a transaction.
  *
  * Knowledge bases take turns by start-time fair queueing (Goyal, Vin, Cheng 1996): the next job of a knowledge base gets the tag
@@ -109,7 +109,7 @@ export class Jobs extends Store {
     return rows.map(({ document_id }) => document_id)
   }
 
-  /** Ends a job, however it went. @returns false where it is no longer its owner's: then nothing may be told of it. */
+  /** Ends a job, successful or not. @returns false if the owner has lost it: then its result must not be used. */
   async complete({ documentId, owner }: Job): Promise<boolean> {
     const held = this.db.deleteFrom('jobs').where('document_id', '=', documentId).where('owner', '=', owner)
     return (await changedRows(held)) === 1
@@ -176,7 +176,7 @@ export class Jobs extends Store {
     return figures
   }
 
-  /** Tells whoever runs jobs that there may be one, once the transaction is committed. */
+  /** Notifies runners that a job may be waiting, once the transaction is committed. */
   async wake(db: Kysely<Schema> = this.db): Promise<void> {
     await this.#notifications.send(db, 'job-waiting', '')
   }

@@ -10,12 +10,11 @@ export type Use = { points: number; endsIn: number }
 
 const nothing: Use = { points: 0, endsIn: 0 }
 
-/** Counts what somebody does within a span of time, so that it can be bounded. */
+/** Counts points within a span of time, to limit rates. */
 export interface RateCounter {
   /** Counts points, also fewer than none. @returns what there is with them */
   add(key: string, points: number): Promise<Use>
   read(key: string): Promise<Use>
-  /** Begins anew. */
   remove(key: string): Promise<void>
 }
 

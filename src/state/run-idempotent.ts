@@ -90,7 +90,7 @@ function answerOf(body: unknown): { status: number; body: unknown } {
 }
 
 /**
- * Does work of which a part may be committed before an error. After the first durable effect the only answer is the committed state.
+ * Does work that may commit a part before an error. After the first durable effect the only answer is the committed state.
  * @param undo removes what the work has prepared, if nothing is committed
  * @throws what the work throws, if nothing is committed or that cannot be known
  */

@@ -13,7 +13,7 @@ export type ObservedWork = {
   attributes?: Record<string, string | number>
   /** Headers of a request, in which another program may have named its own span. */
   carrier?: object
-  /** `performance.now` when it began, if that was earlier than when it is told of. */
+  /** `performance.now` at its start, if that was before the report. */
   since?: number
   /** True if the work failed without an exception. */
   hasFailed?: boolean

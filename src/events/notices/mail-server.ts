@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { oneLine, readableText } from '../../rules/text/lines.ts'
 import { cutText } from '../../rules/text/whole-characters.ts'
 
-/** `quote`: what somebody wrote. */
+/** `quote`: quoted text of a person. */
 type MailItem = { text: string; quote: string; url: string }
 
 /** `id`, `thread`: of what the `Message-ID` and `References` are made. `more`: things that are not among the items. */

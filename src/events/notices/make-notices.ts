@@ -60,7 +60,7 @@ async function keptOf(ctx: Context, told: CauseInKb, happened: Date): Promise<St
   const at = now.toISOString()
   const users = (await noticesNow(ctx, told)).map(({ user }) => user).filter(({ notices }) => notices !== 'off')
   return users.map(({ id: userId, notices }) => {
-    // Not of the event's id, which a restore of the state gives out anew.
+    // The event's id is left out: a restored state may assign it again.
     const parts = JSON.stringify([told, userId, isReminder && utcDay(now)])
     const id = createHash('sha256').update(parts).digest('hex').slice(0, 32)
     const isDigest = Number(isReminder || notices === 'digest')

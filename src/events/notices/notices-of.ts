@@ -21,7 +21,7 @@ import type { StoredNotice } from '../../state/notices.ts'
 
 export type NoticeCause = Pick<StoredNotice, 'kind' | 'candidateId' | 'decision'>
 
-/** `quote`: what somebody wrote. `path`: of the page where more is to be seen. */
+/** `quote`: quoted text of a person. `path`: page with the details. */
 export type PersonalNotice = { user: User; subject: string; text: string; quote: string; path: string }
 
 /** Maximum characters of a title and a name, so that a line has room for the rest. */
@@ -37,7 +37,7 @@ const texts: Partial<Record<NoticeCause['kind'], string>> = {
   'candidate.dismissed': 'was dismissed',
 }
 
-/** Whether a notice is of what waits, of which an agent may send any number. */
+/** True if a notice is about pending candidates, of which an agent may send any number. */
 export function isOfWaiting({ kind }: Pick<NoticeCause, 'kind'>): boolean {
   return texts[kind] === waits
 }

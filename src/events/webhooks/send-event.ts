@@ -7,7 +7,7 @@ import type { Webhook, WebhookDelivery } from '../../state/webhooks.ts'
 import { ActivityTeller } from '../activity-item.ts'
 import { type PostedMessage, type PostOptions, postMessage, type Receipt } from './post-message.ts'
 
-/** A receiver is told what an app may know that has sent nothing itself. */
+/** A receiver sees what an app sees that has sent no candidates itself. */
 export const receiver = { role: 'app', id: '', name: '' } as const
 
 type Receiver = Pick<Webhook, 'id' | 'tenantId' | 'url' | 'secret' | 'format'>

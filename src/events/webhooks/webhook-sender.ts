@@ -46,7 +46,7 @@ export class WebhookSender {
     await Promise.all(this.#busy.values())
   }
 
-  /** Ends the deliveries that are under way, which are begun again by whoever sends next. */
+  /** Ends the running deliveries. The next sender begins them again. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await Promise.all(this.#busy.values())

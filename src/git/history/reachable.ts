@@ -5,7 +5,7 @@ import { TreeObjects } from './tree-objects.ts'
 /**
  * Every object that some objects lead to, themselves included. Of each commit only what differs from its first parent is looked at.
  * Files are not read, so one of them may be missing.
- * @param onDamage is told what cannot be read; without it, that is thrown.
+ * @param onDamage called for each object that cannot be read; without it, the error is thrown.
  * @throws {GitError} `missing-object`, `corrupt-object`
  */
 export async function reachableFrom(

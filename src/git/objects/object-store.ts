@@ -115,7 +115,7 @@ export class ObjectStore {
       try {
         await copyPack(writer, pack, { isWanted })
       } catch (error) {
-        if (!isMissing(error)) throw error // It was packed anew: what it held is found below.
+        if (!isMissing(error)) throw error // It was repacked: its objects are found below.
       }
     }
     for (const oid of wanted) {
@@ -140,7 +140,7 @@ export class ObjectStore {
     this.#idle = this.#idle?.refresh() ?? setTimeout(() => this.close(), idleMs).unref()
     while (this.#isSliceOver()) await nextTurn()
     let damage: unknown
-    // A pack that is gone was packed anew: what it held is in another, which a second look finds.
+    // A missing pack was repacked: a second look finds its objects in another.
     for (const isFirstLook of [true, false]) {
       if (!isFirstLook) for (const folder of this.#opened()) folder.refresh()
       for (const place of this.#places(oid)) {
@@ -152,7 +152,7 @@ export class ObjectStore {
       }
       if (damage !== undefined) throw damage
     }
-    // A `git prune` of somebody else takes it for what a killed push left: then nothing can be said of what was in it.
+    // A `git prune` from elsewhere takes it for the rest of a killed push: then its objects are lost.
     if (this.#quarantine !== undefined && !existsSync(this.#quarantine)) {
       throw new GitError('git-failed', 'the folder of a push was removed')
     }

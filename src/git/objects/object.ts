@@ -19,7 +19,7 @@ export type CommitFields = {
   message: string
 }
 
-/** The end of the year 9999, the last that an ISO date can tell, in seconds since 1970. */
+/** End of the year 9999, the last of an ISO date, in seconds since 1970. */
 const maxSeconds = 253_402_300_799
 
 export function isOid(text: string): boolean {
@@ -81,7 +81,7 @@ export function messageOfCommit(data: Buffer): string {
   return data.toString('utf8', data.indexOf('\n\n') + 2)
 }
 
-/** A date that git takes but ISO 8601 cannot tell is 1970, so that one such commit does not end a whole history. */
+/** Dates that git accepts but ISO 8601 cannot express become 1970, so that one such commit does not end a whole history. */
 function readSignature(data: Buffer, pattern: RegExp): Signature {
   const [header = ''] = data.toString('utf8').split('\n\n', 1)
   const [, name = 'unknown', email = '', seconds = '0'] = pattern.exec(header) ?? []

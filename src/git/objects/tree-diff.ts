@@ -5,7 +5,7 @@ export type EntryChange = { was?: GitTreeEntry; is?: GitTreeEntry }
 const step = 4096
 
 /**
- * The entries in which two trees differ, in git's order. A file that gives way to a folder of its name is two changes. Only what
+ * The entries in which two trees differ, in git's order. A file that is replaced by a folder of its name is two changes. Only what
  * differs is decoded: a folder of 10,000 files is mostly as it was.
  * @throws {GitError} `corrupt-object`
  */

@@ -10,8 +10,8 @@ import { clearPackedRefsLock, isStale, staleLockAfterMs, unlessMissing } from '.
 const attempts = 10
 
 /**
- * Moves many refs below one folder, which are derived from something else: whatever they hold gives way. Of what is made or
- * moved nothing is flushed to the disk: a power cut may lose it, or leave files that {@link clearBrokenRefs} removes.
+ * Moves many refs below one folder, which are derived from something else and overwritten without a check. Nothing that is made
+ * or moved is flushed to the disk: a power cut may lose it, or leave files that {@link clearBrokenRefs} removes.
  * @param changes what each ref is to hold; undefined: it goes.
  * @throws {GitError} `lock-held` where another writer keeps one of them for long.
  */
@@ -79,7 +79,7 @@ async function removeEmptyFolders(folder: string, root: string): Promise<void> {
     try {
       await rmdir(path)
     } catch {
-      return // It is not empty, or somebody else has removed it.
+      return // It is not empty, or another process has removed it.
     }
   }
 }

@@ -14,7 +14,7 @@ export type Publication = {
   moves: readonly RefMove[]
 }
 
-/** Decides where some refs of a repository point. Whoever moves them, in this process or elsewhere, does it through the same store. */
+/** Decides where some refs of a repository point. All writers, in this process or elsewhere, use the same store. */
 export interface RefStore {
   /** Their names, in the order in which they are moved. */
   readonly refs: readonly string[]

@@ -36,7 +36,7 @@ export class Advertisements {
   }
 }
 
-/** Changes whenever somebody writes the configuration. */
+/** Changes whenever the configuration is written. */
 function stampOf(gitDir: string): string {
   const { ino, size, mtimeMs } = statSync(join(gitDir, 'config'))
   return `${ino} ${size} ${mtimeMs}`

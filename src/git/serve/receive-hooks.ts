@@ -23,7 +23,7 @@ export type HookContext = {
   gitDir: string
   receiver: Receiver
   maxRefs: number
-  /** Is told what failed; the pusher learns only that something did. */
+  /** Called with errors; the pusher learns only that it failed. */
   onError(error: unknown): void
 }
 

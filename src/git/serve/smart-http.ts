@@ -38,7 +38,7 @@ export type TransferRequest = {
   receiver: Receiver | undefined
   /** Ends git early. */
   signal: AbortSignal
-  /** Is told what failed while a push was judged and received; the pusher learns only that something did. */
+  /** Called with errors of judging and receiving a push; the pusher learns only that it failed. */
   onError(error: unknown): void
 }
 
@@ -53,7 +53,7 @@ const hooksDir = fileURLToPath(new URL('../../../hooks/', import.meta.url))
 
 /**
  * Serves one request of git's smart HTTP protocol (gitprotocol-http(5)) with native git. It resolves once git has begun to
- * answer, or has ended, so that a failure before that can still be told.
+ * answer, or has ended, so that an earlier failure can still be reported.
  * @throws {GitError} `git-failed`; the signal's reason; what reading the body threw
  */
 export async function serveTransfer(request: TransferRequest, limits: TransferLimits): Promise<Transfer> {

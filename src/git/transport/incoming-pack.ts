@@ -22,7 +22,7 @@ export type IncomingLimits = PackLimits & {
   maxPack: number
 }
 
-/** Objects that lie apart until somebody has judged them. */
+/** Objects in a folder of their own until they are accepted. */
 export type Quarantine = {
   /** A folder of objects; undefined where nothing came. */
   folder: string | undefined

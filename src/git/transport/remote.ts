@@ -92,7 +92,7 @@ export async function requirePushAccess(
 
 /**
  * The pack with all that leads to some commits and not to others; see gitprotocol-v2(5), "fetch". Commits of `haves` that the remote
- * does not know do no harm. The pack comes as the remote sends it: whoever reads it bounds it.
+ * does not know do no harm. The pack is not checked here: its reader must bound it.
  * @throws {RemoteError}, also while it is read
  */
 export async function* fetchPack(
@@ -117,8 +117,8 @@ export async function* fetchPack(
 }
 
 /**
- * Moves refs of a remote, each only from what it is said to hold. Other than with git's own client nothing is asked for first, since
- * {@link listRemoteRefs} has told where they are.
+ * Moves refs of a remote, each only from what it is said to hold. Unlike git's own client, it does not ask for the refs first:
+ * {@link listRemoteRefs} has returned them.
  * @param pack all that the new commits need and the remote lacks; undefined where refs are deleted only
  * @returns why each ref that did not move did not
  * @throws {RemoteError}; the refs may have moved where it is `unreachable`

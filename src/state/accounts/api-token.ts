@@ -13,7 +13,7 @@ export function createToken(): string {
   return PREFIX + random + checksum(random)
 }
 
-/** Whether a token could be one of ours: tells a typo or a scanner's false hit apart without a look-up. */
+/** True if a token has our form: rejects typos and false hits of scanners without a look-up. */
 export function isToken(text: string): boolean {
   const match = SHAPE.exec(text)
   return match?.[1] !== undefined && checksum(match[1]) === match[2]

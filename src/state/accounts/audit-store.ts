@@ -5,7 +5,7 @@ import { daysBefore } from '../database/row-times.ts'
 import type { AuditRow } from '../database/schema.ts'
 import { changedRows, Store } from '../database/store.ts'
 
-/** An action of somebody on a tenant. Changes of its knowledge are in git, and not here. */
+/** An action on a tenant. Changes of its knowledge are in git instead. */
 export type StoredAuditEntry = Omit<Camel<Selectable<AuditRow>>, 'tenantId' | 'actorId' | 'actorName'> & {
   actor: Actor
 }

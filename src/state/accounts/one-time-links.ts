@@ -42,7 +42,7 @@ export class OneTimeLinks extends Store {
       .executeTakeFirst()
   }
 
-  /** Whether a user has a link to choose their first password, which somebody has given them. */
+  /** True if a user has an open invitation: a link to choose their first password. */
   async isInvited(userId: string, now: Date): Promise<boolean> {
     const link = await this.db
       .selectFrom('one_time_links')

@@ -66,7 +66,7 @@ export class FolderBlobs implements BlobStore {
     const target = this.#path(sha256)
     await makeDurableDirectory(dirname(target))
     try {
-      // A second name, so that whoever puts it can do so again after a crash.
+      // A second name, so that the caller can put it again after a crash.
       await link(path, target)
     } catch (error) {
       if (!hasCode(error, 'EEXIST')) await rename(path, target) // there are file systems without links

@@ -24,14 +24,14 @@ export type ReceivedChunk = {
 /** Number of bytes of an upload that are there now, and the error that the chunk threw. */
 export type Appended = { received: number; failure: unknown }
 
-/** The bytes of uploads that come in chunks. What is told of them survives a power cut. */
+/** The bytes of uploads that come in chunks. Bytes that were reported survive a power cut. */
 export interface UploadBytes {
   /** Returns how many bytes from the beginning of an open upload are there. */
   size(upload: Pick<Upload, 'id' | 'bytesReceived'>): Promise<number>
   /**
    * Adds a chunk's bytes, also those that came before the chunk broke off, and notes how many there are. Bytes that are there already
    * must be the same ones.
-   * @param admit tells how many bytes are there; asked again where another process was first. Throws where the chunk is not wanted.
+   * @param admit returns how many bytes are there; called again if another process was first. Throws to reject the chunk.
    */
   append(id: string, chunk: ReceivedChunk, admit: () => Promise<number>): Promise<Appended>
   /** Gives work a file with the whole of an upload. @throws {UploadChanged} */

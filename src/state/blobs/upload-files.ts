@@ -22,7 +22,7 @@ export class UploadFiles {
 
   /**
    * Writes a chunk's bytes as they come, and waits until they are on the disk: also those that came before the chunk broke off.
-   * What is behind `received` was never told, and gives way.
+   * Bytes behind `received` were never reported, and are overwritten.
    */
   async append(id: string, { received, start, bytes }: ReceivedChunk & { received: number }): Promise<Appended> {
     const path = this.#path(id)

@@ -30,11 +30,11 @@ export type Database = {
   copyTo(file: string): Promise<void>
   /** Whether a server is running that uses the database. A file has the lock of its data directory for that. */
   isServed(): Promise<boolean>
-  /** Writes the files anew, so that nothing of removed rows is left in them. For who is alone. */
+  /** Rewrites the files, so that nothing of removed rows is left in them. Requires that no other process uses the database. */
   compact(): Promise<void>
   /** Returns damage in the database, for people. PostgreSQL checks itself. */
   problems(): Promise<string[]>
-  /** Throws where it cannot be reached. */
+  /** Throws if the database cannot be reached. */
   check(): Promise<void>
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** States of a server that is going, coming, full, or no longer the one that may be written to. */
+/** States of a server that is stopping, starting, full, or no longer the primary. */
 const unreachableStates: ReadonlySet<string> = new Set([
   '25006', // read_only_sql_transaction: a standby, after another took over
   '25P03', // idle_in_transaction_session_timeout
@@ -13,13 +13,13 @@ const unreachableStates: ReadonlySet<string> = new Set([
 const networkCodes = /^(ECONN|ENOTFOUND|EAI_|EPIPE|ETIMEDOUT|EHOST|ENET|ENOENT)/
 const brokenMessages = /^(Connection terminated|timeout exceeded|Query read timeout|Client has encountered)/
 
-/** PostgreSQL's SQLSTATE: five characters. Undefined for errors that it did not tell. */
+/** PostgreSQL's SQLSTATE: five characters. Undefined for errors that are not PostgreSQL's. */
 export function stateOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined
   return typeof error.code === 'string' && /^[0-9A-Z]{5}$/.test(error.code) ? error.code : undefined
 }
 
-/** Whether a statement failed with its connection, rather than on its own account. */
+/** True if a statement failed because its connection failed. */
 export function isUnreachable(error: unknown): boolean {
   const state = stateOf(error)
   if (state !== undefined && (unreachableStates.has(state) || state.startsWith('08'))) return true
@@ -29,18 +29,18 @@ export function isUnreachable(error: unknown): boolean {
   return ('code' in error && networkCodes.test(String(error.code))) || brokenMessages.test(error.message)
 }
 
-/** Whether a transaction lost against others, and can be done again from its beginning. */
+/** True if a transaction conflicted with others, so that it can be run again from its beginning. */
 export function isSerializationFailure(error: unknown): boolean {
   const state = stateOf(error)
   return state === '40001' || state === '40P01'
 }
 
-/** Whether a row is there that was not when it was looked for, so that looking again finds it. */
+/** True if a row exists now that did not when it was looked for: a second look finds it. */
 export function isUniqueViolation(error: unknown): boolean {
   return stateOf(error) === '23505'
 }
 
-/** Whether a statement was given up because of others: it is worth trying again later. */
+/** True if a statement was ended because of others: a later attempt may succeed. */
 export function isBusyState(state: string | undefined): boolean {
   // lock_not_available, query_canceled by statement_timeout, serialization_failure, deadlock_detected, insufficient resources
   return state !== undefined && (/^(55P03|57014|40001|40P01)$/.test(state) || state.startsWith('53'))

@@ -43,16 +43,16 @@ export type Schema = {
   repository_packs: RepositoryPackRow
 }
 
-/** What tenants and knowledge bases have alike. */
+/** Columns that tenants and knowledge bases share. */
 export type LifecycleRow = {
   id: string
   slug: string
   created_at: string
   /** JSON array of strings: the slugs that it had before. They are its own for ever. */
   former_slugs: Generated<string>
-  /** Since when it is not served. */
+  /** Time at which it was disabled; null: it is served. */
   disabled_at: Generated<string | null>
-  /** Since when it is to be removed; it is then disabled, too, and its slug is its id. */
+  /** Time at which its removal was requested; it is then disabled, too, and its slug is its id. */
   deleted_at: Generated<string | null>
 }
 
@@ -64,7 +64,7 @@ type TenantRow = LifecycleRow & {
 
 type KnowledgeBaseRow = LifecycleRow & {
   tenant_id: string
-  /** What a seqId begins with. */
+  /** Prefix of seqIds. */
   prefix: string
 }
 
@@ -81,11 +81,11 @@ export type ApiKeyRow = {
   expires_at: string | null
   revoked_at: string | null
   last_used_at: string | null
-  /** Name of whoever made it, for people; null: not known. */
+  /** Name of the person who made it; null: not known. */
   created_by: string | null
   /** A {@link GitFetch}; of a key of an older version also `none` or `main`. */
   git: string
-  /** JSON of what it may propose; null: anything. */
+  /** JSON object: limits of what it may propose; null: anything. */
   limits: string | null
   /** Audience that a reader key may ask for beside its own; null: none. */
   audience: KeyAudience | null
@@ -95,7 +95,7 @@ export type ApiKeyRow = {
 }
 
 export type OauthRecordRow = {
-  /** As the library calls it, such as `AccessToken`. */
+  /** Name of the model in the library, such as `AccessToken`. */
   model: string
   /** SHA-256 of the id, hexadecimal. */
   hash: string
@@ -121,7 +121,7 @@ type IdempotencyKeyRow = {
   /** The answer's body as JSON; null until it is known. */
   answer: string | null
   created_at: string
-  /** Until then, the process that answers holds it; null: none does, or it is SQLite, which has one. */
+  /** End of the lease of the process that answers; null: none does, or the database is SQLite, with one process. */
   leased_until: string | null
 }
 
@@ -156,13 +156,13 @@ export type EventRow = {
   id: number
   kb_id: string
   kind: EventKind
-  /** When it came into the log. */
+  /** Time at which it was logged. */
   at: string
-  /** 1: of what only curators may know. */
+  /** 1: only curators may know of it. */
   curator_only: number
-  /** JSON object: what the kind tells beside all this. */
+  /** JSON object: data of this kind of event. */
   data: string
-  /** JSON object: an `EventCandidate`; null for events that are of none. */
+  /** JSON object: an `EventCandidate`; null for events without a candidate. */
   candidate: string | null
 }
 
@@ -172,7 +172,7 @@ type EventCounterRow = {
   last: number
 }
 
-/** The commits of a knowledge base up to which its events have been told; null where the ref was not there. */
+/** The commits of a knowledge base up to which its events are logged; null: the ref did not exist. */
 type EventCursorRow = {
   kb_id: string
   main: string | null
@@ -205,7 +205,7 @@ export type SourceRow = {
   metadata: string | null
   uploader_id: string
   uploader_name: string
-  /** 1: taken although its bytes were there. */
+  /** 1: accepted although its bytes existed. */
   is_forced: number
   /** Ingests that were begun. */
   attempt: Generated<number>
@@ -262,7 +262,7 @@ type BlobKeyRow = {
 
 /** An ingest that waits or runs. */
 export type JobRow = {
-  /** Of the Source. */
+  /** Id of the Source. */
   document_id: string
   tenant_id: string
   kb_id: string
@@ -273,9 +273,9 @@ export type JobRow = {
   starts: number
   /** How often it has failed. */
   failures: number
-  /** Who runs it; null while it waits. */
+  /** Process that runs it; null while it waits. */
   owner: string | null
-  /** Until then, nobody else takes it; null while it waits. */
+  /** End of the owner's lease; null while it waits. */
   leased_until: string | null
 }
 
@@ -289,11 +289,11 @@ export type WebhookRow = {
   secret: string
   /** JSON array; empty: events of all kinds. */
   kinds: string
-  /** 0: not sent to. */
+  /** 0: nothing is sent. */
   enabled: number
-  /** For people: what is wrong. */
+  /** Problem, for people. */
   note: string | null
-  /** Id of the last event that was delivered, or is none for it. */
+  /** Id of the last event that was delivered or skipped. */
   cursor: number
   /** Deliveries of the next event that have failed. */
   failures: number
@@ -310,13 +310,13 @@ export type UserRow = {
   name: string
   /** As `hashPassword` gives it; null: signs in by a link or an identity provider only. */
   password_hash: string | null
-  /** Who the identity provider says it is; both null where none has. */
+  /** Identity at the identity provider; both null without one. */
   issuer: string | null
   subject: string | null
   created_at: string
   disabled_at: string | null
   notices: NoticeMode
-  /** Signs the link that stops their mails; null: none was sent. */
+  /** Key of the link that stops their mails; null: none was sent. */
   notice_key: string | null
 }
 
@@ -331,18 +331,18 @@ type MembershipRow = {
 export type SessionRow = {
   id: string
   user_id: string
-  /** Where the person works now. */
+  /** Tenant of the session now. */
   tenant_id: string
   /** The role in that tenant when the token was made. */
   role: PersonRole
   /** SHA-256 of the token, hexadecimal. */
   hash: string
-  /** Of the token before; it is still taken for a moment. */
+  /** Hash of the previous token, which is still accepted for a moment. */
   previous_hash: string | null
   rotated_at: string | null
-  /** What the tokens of forms are made with. */
+  /** Key of the tokens of forms. */
   form_secret: string
-  /** Where it was begun. */
+  /** IP address that began it. */
   address: string
   /** The browser's `User-Agent`. */
   agent: string
@@ -354,9 +354,9 @@ export type OneTimeLinkRow = {
   /** SHA-256 of the token, hexadecimal. */
   hash: string
   purpose: 'set-up' | 'reset'
-  /** Whose password it sets; null: of the user that it makes. */
+  /** User whose password it sets; null: the user that it creates. */
   user_id: string | null
-  /** Where it makes an administrator; null: it makes nobody. */
+  /** Tenant in which it creates an administrator; null: it creates nobody. */
   tenant_id: string | null
   created_at: string
   expires_at: string
@@ -370,9 +370,9 @@ export type AuditRow = {
   actor_name: string
   /** `<what>.<done>`, e.g. `user.disabled`. */
   action: string
-  /** Whom or what it was done to, in words. */
+  /** Object of the action, in words. */
   subject: string
-  /** In words; empty if the action says it all. */
+  /** Details in words; empty if there are none. */
   detail: string
   /** The client's address; null for commands on the server's machine. */
   address: string | null
@@ -383,12 +383,12 @@ export type WebhookDeliveryRow = {
   webhook_id: string
   /** Null: a test. */
   event_id: number | null
-  /** Of the event, or `webhook.test`. */
+  /** Kind of the event, or `webhook.test`. */
   kind: string
   at: string
   /** HTTP status of the answer; null where there was none. */
   status: number | null
-  /** Why it was not taken; null where it was. */
+  /** Reason of the failure; null on success. */
   note: string | null
   /** Milliseconds. */
   duration: number
@@ -396,14 +396,14 @@ export type WebhookDeliveryRow = {
 
 /** A mail that is to be sent to a person, or a line of their digest. */
 export type NoticeRow = {
-  /** Made of what it tells and to whom: none is kept twice. */
+  /** Derived from its content and its receiver, so that none is stored twice. */
   id: string
   tenant_id: string
   user_id: string
   kb_id: string
   kind: EventKind | 'pages.stale'
   candidate_id: string | null
-  /** Of the candidate, from 0. */
+  /** Index of the candidate's decision, from 0. */
   decision: number | null
   /** 1: for the digest. */
   is_digest: number
@@ -422,19 +422,19 @@ type TourMarkRow = {
   mark: 'read' | 'search' | 'dismissed'
 }
 
-/** A question that people asked a knowledge base, as it is compared with others, and how often. */
+/** A normalized question that people asked a knowledge base, and how often. */
 export type AskedQuestionRow = {
   kb_id: string
   question: string
   asked: number
-  /** Searches that found nothing, answers that refused, and answers that somebody was not content with. */
+  /** Searches that found nothing, answers that refused, and answers rated down. */
   empty: number
   refused: number
   down: number
   asked_at: string
 }
 
-/** A Neuron that people went to from what a question found. */
+/** A result of a question that people opened. */
 type OpenedResultRow = { kb_id: string; question: string; seq_id: string; times: number }
 
 /** Pages of others that may ask a knowledge base. */
@@ -444,13 +444,13 @@ export type SiteRow = {
   tenant_id: string
   kb_id: string
   name: string
-  /** Where its pages are, as browsers name it in `Origin`: a JSON array of strings. */
+  /** JSON array of the origins of its pages, as in the header `Origin`. */
   origins: string
-  /** Questions of one visitor. */
+  /** Maximum questions of one visitor. */
   per_minute: number
-  /** Questions of all visitors (UTC). */
+  /** Maximum questions of all visitors in a day (UTC). */
   per_day: number
-  /** Signs the tokens of visitors; in clear for that. */
+  /** Key of the tokens of visitors, in clear text. */
   secret: string
   /** Null: it is open. */
   disabled_at: string | null
@@ -460,16 +460,16 @@ export type SiteRow = {
   asked: number
 }
 
-/** What was counted under a key until a time: on PostgreSQL only. */
+/** Points counted under a key until a time, on PostgreSQL only. */
 type RateUseRow = {
   key: string
   points: number
   ends_at: string
 }
 
-/** When something was last done. `restore`: which one was begun and has not ended; its rows come with its end. */
+/** Time of the last backup. `restore`: mark of one that has begun and not ended; its rows come with its end. */
 type StampRow = {
-  /** `erasure`: it is decided, and `at` is its journal. */
+  /** `erasure`: one is decided, and `at` is its journal. */
   name: 'backup' | 'restore' | 'erasure'
   at: string
 }
@@ -479,62 +479,62 @@ export type ForgeLinkRow = {
   tenant_id: string
   kb_id: string
   kind: string
-  /** Of the repository's page. */
+  /** URL of the repository's web page. */
   url: string
   api_url: string | null
-  /** JSON: where its parts are, not the parts. */
+  /** JSON object: places of the secrets, not the secrets. */
   credential: string
-  /** Where the secret is by which webhooks are signed; null: none are taken. */
+  /** Place of the secret that signs webhooks; null: none are accepted. */
   webhook_secret: string | null
-  /** Pull requests that may be open for candidates at a time. */
+  /** Maximum open pull requests for candidates. */
   max_open: number
-  /** What main is called there. */
+  /** Name of main there. */
   branch: string
-  /** 1: others can read it there than those who were let in. Null: not known yet. */
+  /** 1: people without access to the knowledge base can read it there. Null: not known yet. */
   is_public: number | null
-  /** The last commit that both mains were known to have. */
+  /** Last commit that both mains were known to have. */
   main: string | null
-  /** By the forge's clock: what was said until then has been heard. */
+  /** Time by the forge's clock up to which comments have been read. */
   heard_at: string
-  /** When a comparison last succeeded. */
+  /** Time of the last successful comparison. */
   synced_at: string | null
-  /** Since when every attempt fails. */
+  /** Time since which every attempt fails. */
   failing_since: string | null
   failures: number
-  /** Why the last attempt failed, or what a person has to see to. */
+  /** Reason of the last failure, or a task for a person. */
   note: string | null
-  /** Not to be tried before. */
+  /** Earliest time of the next attempt. */
   due_at: string | null
   created_at: string
 }
 
 export type ForgePullRow = {
   link_id: string
-  /** The branch that was made for it; of one that a person opened, its ref there. */
+  /** Branch created for it; for a pull request that a person opened, its ref there. */
   branch: string
-  /** Null from before it is opened until that is known to have happened. */
+  /** Null until the pull request is known to be open. */
   number: number | null
   /** JSON array of candidates' ids. */
   candidates: string
-  /** As both sides had it last: a side that has it otherwise since has changed it. */
+  /** Last state on both sides: a side with another state has changed it since. */
   state: 'open' | 'closed' | 'merged'
-  /** The commit that was last pushed to its branch, or read from it. */
+  /** Commit that was last pushed to its branch, or read from it. */
   head: string | null
-  /** A digest of what that commit changes: the branch is pushed again only if it differs. */
+  /** Digest of the changes of that commit: the branch is pushed again only if it differs. */
   change: string | null
-  /** Of what its text was made. */
+  /** Digest of the fields that its text was made of. */
   seen: string | null
-  /** A digest of the text that it was last given. */
+  /** Digest of its last text. */
   text: string | null
-  /** What was last reported of it, and for which commit. */
+  /** Last report on it, and for which commit. */
   reported: string | null
-  /** How many comments of the candidate are there. */
+  /** Number of the candidate's comments that are there. */
   comments: number
 }
 
 /** A repository that several machines share. */
 type RepositoryRow = {
-  /** Of its knowledge base, which may not be there yet. */
+  /** Id of its knowledge base, which may not exist yet. */
   kb_id: string
   /** Raised by every change of its refs or packs. */
   version: number
@@ -543,18 +543,18 @@ type RepositoryRow = {
 type RepositoryRefRow = {
   kb_id: string
   ref: string
-  /** Of a commit. */
+  /** Id of a commit. */
   oid: string
 }
 
 type RepositoryPackRow = {
-  /** In the store of packs. None is used twice. */
+  /** Key in the store of packs. None is used twice. */
   key: string
   kb_id: string
   /** The pack's checksum, hexadecimal. */
   name: string
   /** Bytes. */
   size: number
-  /** Since when its objects are in another pack; null: it is needed. */
+  /** Time since which its objects are in another pack; null: it is needed. */
   replaced_at: string | null
 }

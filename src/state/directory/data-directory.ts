@@ -48,7 +48,7 @@ export class DataDirectory {
 
   /**
    * Creates missing folders, readable only by the owner. Throws the file system's error, and {@link ForeignDataDirectory} for root where
-   * the directory belongs to somebody else.
+   * the directory belongs to another user.
    */
   static open(root: string): DataDirectory {
     const directory = DataDirectory.at(root)
@@ -73,7 +73,7 @@ export class DataDirectory {
     return join(this.repositories, `${kbId}.git`)
   }
 
-  /** The vectors that an embeddings model gave for the texts of a knowledge base: not with its index, which is made anew for nothing. */
+  /** File of a knowledge base's vectors. It is apart from the index, which can be rebuilt without paying for embeddings. */
   vectors(kbId: string): string {
     return join(this.root, 'vectors', `${kbId}.db`)
   }

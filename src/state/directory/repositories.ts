@@ -92,7 +92,7 @@ export class Repositories extends Store {
 
   /**
    * Names a pack that holds all objects of others in their place, if all of them are still needed. The others stay in the store for
-   * whoever reads them: see {@link replacedBefore}.
+   * current readers: see {@link replacedBefore}.
    * @param keys of the others
    * @returns whether it was done
    */

@@ -39,7 +39,7 @@ type Asked = {
   bytes?: number
 }
 
-/** Milliseconds for a request, beside the time for its bytes at a slow pace: whoever writes waits for it. */
+/** Milliseconds for a request, besides the time for its bytes at a slow pace: a writer waits for it. */
 const defaultPatience = 20_000
 const bytesPerMillisecond = 500
 const attempts = 4

@@ -65,8 +65,8 @@ export async function insertSource(
 
 /**
  * The newest edition of the document that stands at a new Source's place under its name. A document with an edition that is not
- * visible, ingested or not, is passed over. An internal document comes before one that others see, since it may have been put
- * beside it by somebody who does not know of it.
+ * visible, ingested or not, is passed over. An internal document comes before one that others see, since the latter may have been
+ * added by a user who does not know of it.
  */
 async function editionBefore(
   db: Kysely<Schema>,

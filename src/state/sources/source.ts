@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { type Camel, camelCase } from '../database/row-names.ts'
 import type { SourceRow } from '../database/schema.ts'
 
-/** A raw file that was uploaded, and what has become of it. */
+/** An uploaded file and the state of its ingest. */
 export type Source = Omit<Camel<Selectable<SourceRow>>, 'uploaderId' | 'uploaderName' | 'isForced' | 'warnings'> & {
   uploader: { id: string; name: string }
   /** Losses and fallbacks of its last ingest, for people. */
@@ -14,7 +14,7 @@ export function tagsOf({ tags }: Pick<Source, 'tags'>): string[] {
   return tags === null ? [] : tags.split(',').filter((tag) => tag !== '')
 }
 
-/** A row of the table as it is told of. */
+/** Returns the Source of a row. */
 export function toSource({ uploader_id: id, uploader_name: name, ...row }: Selectable<SourceRow>): Source {
   const { isForced: _, warnings, ...source } = camelCase(row)
   return { ...source, uploader: { id, name }, warnings: z.array(z.string()).parse(JSON.parse(warnings)) }

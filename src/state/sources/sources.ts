@@ -42,7 +42,7 @@ export class Sources extends Store {
   }
 
   /**
-   * Adds a Source and tells `source.uploaded`: both or neither. One that was added before, under the same id, stays as it is.
+   * Adds a Source and logs `source.uploaded`: both or neither. A Source with the same id stays as it is.
    * @param options.together what else is written, or nothing of it all
    * @throws {SourceExists} @throws {GanglionError} `quota_exceeded`, `not_found` where the knowledge base is not served any more
    */

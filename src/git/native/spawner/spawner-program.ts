@@ -132,7 +132,7 @@ async function start(id: string, call: Call, order: Order): Promise<void> {
 const folder = mkdtempSync(join(tmpdir(), 'ganglion-git-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 process.on('disconnect', endAll)
-// A server that was told to end may need its programs to do so in order. Then it ends, and so does this.
+// A server that shuts down may need its programs until it ends, and then this process ends, too.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
 const path = join(folder, 's')
 createServer(takeConnection)

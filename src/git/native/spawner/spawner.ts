@@ -81,7 +81,7 @@ export class Spawner {
     await this.#enter()
     const id = randomUUID()
     const call: Call = { started: Promise.withResolvers(), ended: Promise.withResolvers() }
-    call.ended.promise.catch(() => {}) // whoever started it need not wait for its end
+    call.ended.promise.catch(() => {}) // the caller need not wait for its end
     this.#calls.set(id, call)
     this.#keepAlive()
     this.#tell({ kind: 'start', id, order })
@@ -120,7 +120,7 @@ export class Spawner {
     const connection = connect({ path: this.#path, allowHalfOpen: false })
     connection.write(connectionHead(id, descriptor))
     connection.on('error', (cause: NodeJS.ErrnoException) => {
-      // Somebody has tidied up the folder for temporary files.
+      // The folder for temporary files was removed.
       this.#isSpent ||= cause.code === 'ENOENT'
       call.started.reject(new GitError('no-git', 'git could not be reached', { cause }))
     })

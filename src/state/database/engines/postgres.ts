@@ -43,7 +43,7 @@ export async function openPostgres(address: string, whenOlder: WhenOlder): Promi
     idleTimeoutMillis: idleTime,
     maxLifetimeSeconds: maxLifetime,
     onConnect: async (client) => void (await client.query(limits)),
-    // For a server that is gone without a word. It ends statements by itself before.
+    // For a server that disappears silently. A running server ends statements earlier itself.
     query_timeout: statementTimeout + connectTimeout,
   })
   try {
@@ -157,7 +157,7 @@ function optionsOf(address: string, name = 'ganglion'): PoolConfig {
 
 function connectTo(options: PoolConfig): Kysely<Schema> {
   const pool = new Pool(options)
-  // A connection that breaks while nobody uses it is replaced; one that is used tells its user.
+  // A connection that breaks while nobody uses it is replaced; one in use fails its statement.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   const dialect: Dialect = {
@@ -175,7 +175,7 @@ function parserOf(oid: number, format?: 'text' | 'binary') {
   return types.getTypeParser(oid, format)
 }
 
-/** The clock of a PostgreSQL server. It is asked once a minute; in between, this process's monotonic clock goes on from there. */
+/** Clock of a PostgreSQL server. It is read once a minute; in between, this process's monotonic clock advances it. */
 class ServerClock {
   /** Milliseconds to add to `performance.now()`. */
   #offset = 0
@@ -210,12 +210,12 @@ class ServerClock {
 }
 
 /**
- * Tells every process that uses the database, by `LISTEN` and `NOTIFY`. A notification is sent in the transaction that writes what it
- * tells of. The connection that listens is opened with the first listener. While it is lost, whoever listens is woken every second.
+ * Notifies every process that uses the database, by `LISTEN` and `NOTIFY`. A notification is sent in the transaction of the write that
+ * it reports. The listening connection is opened with the first listener. While it is lost, all listeners are woken every second.
  */
 class PostgresNotifications extends Notifications {
   readonly #options: ClientConfig
-  /** This process is told at once: what comes back from the server is of no use to it. */
+  /** Mark of this process's own notifications, which it has delivered already when the server returns them. */
   readonly #origin = randomBytes(6).toString('base64url')
   #connection: KeptConnection | undefined
 
