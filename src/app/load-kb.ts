@@ -16,7 +16,7 @@ import { kbPreviews } from '../queue/preview/previewed-kb.ts'
 import { kbSearch } from '../search/kb/kb-search.ts'
 import { coalesce } from '../system/concurrency/coalesce.ts'
 
-/** Milliseconds until commits are told: after they were answered, and many in one transaction, since each waits for the disk. */
+/** Milliseconds until commits are logged: after they were answered, and many in one transaction, since each waits for the disk. */
 const tellingPauseMs = 50
 
 /**
@@ -44,7 +44,7 @@ export async function loadKb(
       return tellEvents()
     },
   })
-  // What cannot be told now, since the disk is full, is told when the refs move again.
+  // What cannot be logged now, since the disk is full, is logged when the refs move again.
   const onError = (error: unknown) => watch?.onError(error)
   const closing = new AbortController()
   const tellEvents = coalesce(async () => {
@@ -55,9 +55,9 @@ export async function loadKb(
   let finishing: Promise<undefined | (() => Promise<void>)> | undefined
   const finish = async () => {
     await kb.sync()
-    const told = await events.told(identity.id)
+    const logged = await events.loggedHeads(identity.id)
     await beginEvents(events, kb).catch(onError)
-    telling = tellEvents() // what a crash kept from being told
+    telling = tellEvents() // what a crash kept from being logged
     try {
       await requireServed()
     } catch {
@@ -66,7 +66,7 @@ export async function loadKb(
     }
     await finishApprovals(kb, now)
     if (watch) policyVerdicts(kb, ctx).followSoon()
-    const adoption = new OutsideAdoption(kb, told?.main ?? kb.projection.heads(kb.projection.read).main, ctx)
+    const adoption = new OutsideAdoption(kb, logged?.main ?? kb.projection.heads(kb.projection.read).main, ctx)
     const follow = async () => {
       await kb.sync()
       await adoptOutside(ctx, kb, adoption)

@@ -77,7 +77,7 @@ export class EventLog extends Store {
   }
 
   /** Returns the heads up to which the events of a knowledge base are logged; undefined before {@link begin}. */
-  async told(kbId: string): Promise<LoggedHeads | undefined> {
+  async loggedHeads(kbId: string): Promise<LoggedHeads | undefined> {
     const row = await this.db
       .selectFrom('event_cursors')
       .select(['main', 'queue'])
@@ -99,8 +99,14 @@ export class EventLog extends Store {
    * Logs the events of a knowledge base between two states of its refs, and moves its cursor: both or neither.
    * @returns false if its events are not logged up to `from`, as when another process was first.
    */
-  async tell(kb: Whose, from: LoggedHeads, to: LoggedHeads, events: readonly NewEvent[], now: Date): Promise<boolean> {
-    const tell = async (transaction: Transaction<Schema>) => {
+  async logChanges(
+    kb: Whose,
+    from: LoggedHeads,
+    to: LoggedHeads,
+    events: readonly NewEvent[],
+    now: Date,
+  ): Promise<boolean> {
+    const log = async (transaction: Transaction<Schema>) => {
       const moved = await transaction
         .updateTable('event_cursors')
         .set({ main: to.main ?? null, queue: to.queue ?? null })
@@ -112,9 +118,9 @@ export class EventLog extends Store {
       await this.insert(transaction, kb.tenantId, events, now)
       return true
     }
-    const isTold = await inTransaction(this.db, tell, 'read committed')
-    if (!isTold) this.wake(kb.tenantId) // another process has logged it
-    return isTold
+    const isLogged = await inTransaction(this.db, log, 'read committed')
+    if (!isLogged) this.wake(kb.tenantId) // another process has logged it
+    return isLogged
   }
 
   /** A tenant's events after an id, in order. Readers who ask for the same page at once, as when an event wakes them, share one read. */

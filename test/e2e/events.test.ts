@@ -93,7 +93,7 @@ async function wholeLog({ ctx }: Product): Promise<{ id: number; kind: string }[
   const tenantId = (await ctx.tenants.find('acme'))?.id ?? ''
   const kb = await ctx.kb(tenantId, 'handbook')
   const heads = kb.projection.heads(kb.projection.read)
-  await eventually(async () => expect(await ctx.events.told(kb.identity.id)).toEqual(heads))
+  await eventually(async () => expect(await ctx.events.loggedHeads(kb.identity.id)).toEqual(heads))
   return ctx.events.after(tenantId, 0, 100_000)
 }
 

@@ -140,7 +140,7 @@ async function eventsOf({ ctx }: Product, tenant: string): Promise<string[]> {
   const kb = await ctx.kb(tenantId, 'twin')
   await eventually(async () => {
     const { main: head, queue } = kb.projection.heads(kb.projection.read)
-    expect(await ctx.events.told(kb.identity.id)).toEqual({ main: head, queue })
+    expect(await ctx.events.loggedHeads(kb.identity.id)).toEqual({ main: head, queue })
   })
   const caller = { tenantId, role: 'app', id: 'key:another', name: 'another', connectors: [] } as const
   const { events } = await readEvents(ctx, caller, { kb: 'twin', lastEventId: 0 }, new AbortController().signal)

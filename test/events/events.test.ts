@@ -21,7 +21,7 @@ import { tempDir } from '../support/temp.ts'
 async function eventsOf({ curator }: Pick<TestBed, 'curator'>, ctx: OpenContext): Promise<StoredEvent[]> {
   const kb = await ctx.kb(curator.tenantId, 'handbook')
   const heads = kb.projection.heads(kb.projection.read)
-  await eventually(async () => expect(await ctx.events.told(kb.identity.id)).toEqual(heads))
+  await eventually(async () => expect(await ctx.events.loggedHeads(kb.identity.id)).toEqual(heads))
   return ctx.events.after(curator.tenantId, 0, 100_000)
 }
 
@@ -309,7 +309,7 @@ test('told at once or one by one, the events of a history are the same', async (
   const live = await newTestBed()
   await eventsOf(live, live.ctx)
   const kb = await live.ctx.kb(live.curator.tenantId, 'handbook')
-  const begin = await live.ctx.events.told(live.kbId)
+  const begin = await live.ctx.events.loggedHeads(live.kbId)
   const writer = new NativeWriter(live.gitDir)
   const ids: string[] = []
   for (let n = 0; n < 12; n++) {

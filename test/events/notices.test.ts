@@ -58,7 +58,7 @@ async function start({
     const kb = await ctx.kb(tenantId, 'handbook')
     await kb.sync()
     const heads = kb.projection.heads(kb.projection.read)
-    await eventually(async () => expect(await ctx.events.told(kb.identity.id)).toEqual(heads))
+    await eventually(async () => expect(await ctx.events.loggedHeads(kb.identity.id)).toEqual(heads))
     const send = mailServer({ url: server.url, from: 'kb@example.org' })
     await sendNotices(ctx, { send, failed: (message) => given.push(message), ...more })
     return server.mails.splice(0)
@@ -227,7 +227,7 @@ test('nobody is told of what they may not see any more, nor who wants no mails',
 async function makeNoticesAfterEvents(ctx: OpenContext, tenantId: string): Promise<void> {
   const kb = await ctx.kb(tenantId, 'handbook')
   const heads = kb.projection.heads(kb.projection.read)
-  await eventually(async () => expect(await ctx.events.told(kb.identity.id)).toEqual(heads))
+  await eventually(async () => expect(await ctx.events.loggedHeads(kb.identity.id)).toEqual(heads))
   await makeNotices(ctx)
 }
 

@@ -68,14 +68,14 @@ test('what happened between two states of the refs is told once', async () => {
     { main: 'a', queue: undefined },
     { main: 'b', queue: 'c' },
   ]
-  expect(await log.told(kbId)).toBeUndefined()
-  expect(await log.tell(kb, start, end, [event()], at('10:00'))).toBe(false)
+  expect(await log.loggedHeads(kbId)).toBeUndefined()
+  expect(await log.logChanges(kb, start, end, [event()], at('10:00'))).toBe(false)
   await log.begin(kbId, start)
   await log.begin(kbId, end)
-  expect(await log.told(kbId)).toEqual(start)
-  expect(await log.tell(kb, start, end, [event()], at('10:00'))).toBe(true)
-  expect(await log.tell(kb, start, end, [event()], at('10:00'))).toBe(false)
-  expect(await log.told(kbId)).toEqual(end)
+  expect(await log.loggedHeads(kbId)).toEqual(start)
+  expect(await log.logChanges(kb, start, end, [event()], at('10:00'))).toBe(true)
+  expect(await log.logChanges(kb, start, end, [event()], at('10:00'))).toBe(false)
+  expect(await log.loggedHeads(kbId)).toEqual(end)
   expect(await idsOf(log, tenantId)).toEqual([1])
 })
 
@@ -83,7 +83,7 @@ test('where the events cannot be written, they do not count as told', async () =
   const { log, tenantId } = await newLog()
   const heads = { main: 'a', queue: 'b' }
   await log.begin(kbId, heads)
-  const telling = log.tell(
+  const telling = log.logChanges(
     { id: kbId, tenantId },
     heads,
     { main: 'c', queue: 'd' },
@@ -91,7 +91,7 @@ test('where the events cannot be written, they do not count as told', async () =
     at('10:00'),
   )
   await expect(telling).rejects.toThrow(/foreign key/i)
-  expect(await log.told(kbId)).toEqual(heads)
+  expect(await log.loggedHeads(kbId)).toEqual(heads)
 })
 
 test('events go after seven days, but the last of a tenant stays, and its id is not given again', async () => {
@@ -182,7 +182,7 @@ test('processes that tell the same at once tell it once, and leave no holes', as
     const heads = (n) => ({ main: String(n), queue: undefined })
     for (let n = 0; n < 40; n++) {
       const event = { kbId: id, kind: 'kb.pushed', isCuratorOnly: false, data: { commit: String(n) } }
-      await log.tell({ id, tenantId }, heads(n), heads(n + 1), [event, event], new Date())
+      await log.logChanges({ id, tenantId }, heads(n), heads(n + 1), [event, event], new Date())
       await log.append(tenantId, [{ ...event, data: {} }], new Date())
     }
     await close()`
