@@ -61,12 +61,7 @@ const maxText = 1_000
  * An event in the shape of an incoming webhook of Slack, or of a workflow of Teams. It says no more than the event: neither who did it, nor the title
  * of a candidate that is no page yet.
  */
-export async function chatMessage(
-  ctx: Context,
-  tenantId: string,
-  format: ChatFormat,
-  event: LoggedEvent,
-): Promise<object> {
+async function chatMessage(ctx: Context, tenantId: string, format: ChatFormat, event: LoggedEvent): Promise<object> {
   const { kind, seqId, candidateId, error, problems = [] } = event
   // A candidate may have another title than the page that it became.
   const subject = seqId === undefined ? event : ({ ...event, kind: 'neuron.updated' } as const)
@@ -79,7 +74,7 @@ export async function chatMessage(
 }
 
 /** Shows a text as it is, without marks. `url`: empty where nobody knows where the server is reached. */
-export function chatBody(format: ChatFormat, said: string, url: string | undefined): object {
+function chatBody(format: ChatFormat, said: string, url: string | undefined): object {
   const text = oneLine(said, maxText)
   if (format === 'slack') {
     const link = { type: 'context', elements: [{ type: 'mrkdwn', text: `<${slackText(url ?? '')}|Open it>` }] }
