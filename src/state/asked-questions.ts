@@ -7,7 +7,6 @@ import { inTransaction } from './database/transaction.ts'
 /** A question as a list shows it; `opened`: the results that people went to, most often first. */
 export type AskedQuestion = Omit<Camel<AskedQuestionRow>, 'kbId'> & { opened: { seqId: string; times: number }[] }
 
-/** How often something happened to a question. */
 export type QuestionCounts = Pick<AskedQuestionRow, QuestionOrder>
 
 export const questionOrders = ['asked', 'empty', 'refused', 'down'] as const
@@ -16,7 +15,7 @@ export type QuestionOrder = (typeof questionOrders)[number]
 /** Maximum number of questions kept of a knowledge base; those not asked for longest are removed first. */
 export const maxQuestions = 5_000
 
-/** What people ask knowledge bases, counted without who asked. */
+/** Counts the questions that people ask knowledge bases, without the names of the people. */
 export class AskedQuestions extends Store {
   /** Counts what happened to a question. */
   async note(kbId: string, question: string, more: Partial<QuestionCounts>, now: Date): Promise<void> {
