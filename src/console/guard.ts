@@ -9,7 +9,7 @@ import type { ZodFastify } from '../http/zod-compilers.ts'
 import { firstKnowledgeBases } from '../pages/list-knowledge-bases.ts'
 import { type Html, html } from './layout/html-template.ts'
 import { barePage, maxListed } from './layout/page.ts'
-import { isFragment, send, sendProblem } from './layout/send.ts'
+import { isFragment, send, sendProblem } from './layout/page-routes.ts'
 
 const maxFields = 100
 /** The token of the session that has ended, and which button was pressed: nothing is written without another press. */

@@ -2,8 +2,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
 import { chatOnce, wholeAnswer } from '../../chat/answer-question.ts'
-import type { PastChat, TurnAddress } from '../../chat/past-chats.ts'
-import { deleteChat, listChats, readChat, readChatTurn } from '../../chat/past-chats.ts'
+import {
+  deleteChat,
+  listChats,
+  type PastChat,
+  readChat,
+  readChatTurn,
+  type TurnAddress,
+} from '../../chat/past-chats.ts'
 import { rateAnswer } from '../../chat/rate-answer.ts'
 import type { ChatAnswer } from '../../contract/chat.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
@@ -18,8 +24,7 @@ import { describeKb } from '../../pages/describe-kb.ts'
 import { retrieve } from '../../search/kb/retrieve.ts'
 import type { FormErrors } from '../layout/form.ts'
 import { KbParams } from '../layout/page-query.ts'
-import { send } from '../layout/send.ts'
-import { visitOf } from '../layout/visit.ts'
+import { send, visitOf } from '../layout/page-routes.ts'
 import { askPage, type ChatView, deleteChatPage } from './chat-page.ts'
 import { chatPage, turnId } from './chat-paths.ts'
 import { type FeedbackView, feedbackFormPage } from './feedback-page.ts'

@@ -1,9 +1,8 @@
 import type { ChatPage } from '../../chat/past-chats.ts'
 import { button, type FormErrors, form, textArea } from '../layout/form.ts'
 import { type Html, html } from '../layout/html-template.ts'
-import { type PageKb, page } from '../layout/page.ts'
-import type { Visit } from '../layout/visit.ts'
-import { when } from '../layout/when.ts'
+import { type PageKb, page, type Visit } from '../layout/page.ts'
+import { when } from '../layout/wording.ts'
 import { chatPage } from './chat-paths.ts'
 import { type ShownTurn, turn } from './turn.ts'
 

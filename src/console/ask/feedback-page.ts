@@ -1,8 +1,6 @@
-import { content } from '../layout/content.ts'
 import { button, type FormErrors, field, form, selectField, textArea } from '../layout/form.ts'
-import { type Html, html } from '../layout/html-template.ts'
-import { type PageKb, page } from '../layout/page.ts'
-import type { Visit } from '../layout/visit.ts'
+import { content, type Html, html } from '../layout/html-template.ts'
+import { type PageKb, page, type Visit } from '../layout/page.ts'
 import { chatPage, feedbackPage, turnId } from './chat-paths.ts'
 import type { ShownTurn } from './turn.ts'
 

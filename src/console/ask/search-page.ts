@@ -1,12 +1,11 @@
 import { kbPage, neuronPage, sourcePage } from '../../contract/console-paths.ts'
 import type { SearchHit } from '../../contract/search.ts'
 import type { HitPage, KbHits } from '../../search/kb/search-pages.ts'
-import { savedFilter } from '../layout/chips.ts'
 import { button, type FormErrors, field, selectField } from '../layout/form.ts'
 import { type Html, type HtmlPart, html, trusted } from '../layout/html-template.ts'
-import { type PageKb, page } from '../layout/page.ts'
-import type { Visit } from '../layout/visit.ts'
-import { withQuery } from '../layout/with-query.ts'
+import { savedFilter } from '../layout/list-parts.ts'
+import { type PageKb, page, type Visit } from '../layout/page.ts'
+import { withQuery } from '../layout/page-query.ts'
 import { type SearchAsked, searchPath } from './search-paths.ts'
 
 export type SearchView = {

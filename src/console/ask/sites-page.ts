@@ -3,8 +3,7 @@ import type { SiteView } from '../../sites/manage-sites.ts'
 import type { AskedQuestion } from '../../state/asked-questions.ts'
 import { button, type FormErrors, field, form, textArea } from '../layout/form.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
-import { type PageKb, page } from '../layout/page.ts'
-import type { Visit } from '../layout/visit.ts'
+import { type PageKb, page, type Visit } from '../layout/page.ts'
 import { searchPath } from './search-paths.ts'
 
 export type SiteForm = { name: string; origins: string; perMinute: string; perDay: string }

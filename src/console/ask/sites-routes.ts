@@ -16,10 +16,9 @@ import {
   readSite,
   removeSite,
 } from '../../sites/manage-sites.ts'
+import { refusedForm } from '../layout/form.ts'
 import { KbParams } from '../layout/page-query.ts'
-import { refusedForm } from '../layout/refused-form.ts'
-import { send } from '../layout/send.ts'
-import { visitOf } from '../layout/visit.ts'
+import { send, visitOf } from '../layout/page-routes.ts'
 import { type OneSiteView, type SiteForm, type SitesView, sitePage, sitesPage, sitesPath } from './sites-page.ts'
 
 const text = z.string().default('')

@@ -1,6 +1,7 @@
+import { z } from 'zod'
+import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { faultSentences } from '../../contract/faults.ts'
 import { type Attributes, attributes, type Html, type HtmlPart, html } from './html-template.ts'
-import type { Visit } from './visit.ts'
 
 /** What is wrong with a form, by field and as a whole: the shape of a `ValidationError`. */
 export type FormErrors = {
@@ -15,7 +16,7 @@ type FormOptions = {
 }
 
 export function form(
-  visit: Pick<Visit, 'formToken'>,
+  visit: { formToken: string },
   { action, errors, attributes: more = {} }: FormOptions,
   content: HtmlPart,
 ): Html {
@@ -136,4 +137,18 @@ function describe(
 /** The id of a field's control; what a form is rendered with must not repeat names. */
 function idOf(name: string, suffix = ''): string {
   return `field-${name}${suffix && `-${suffix}`}`
+}
+
+/** What a form sent, as it was typed. A field that was sent twice counts once. */
+export const FormFields = z.record(
+  z.string(),
+  z.union([z.string(), z.array(z.string()).transform(([first = '']) => first)]),
+)
+export type FormFields = z.output<typeof FormFields>
+
+/** Why a form was refused, to be shown with it. Throws errors that are not of the form. */
+export function refusedForm(error: unknown): { status: number; errors: FormErrors } {
+  if (error instanceof ValidationError) return { status: 400, errors: error }
+  if (!(error instanceof GanglionError) || error.status >= 500) throw error
+  return { status: error.status, errors: { formErrors: [error.message] } }
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { raw, html as template } from 'hono/html'
 
 /** Markup that is safe to send: every value in it was escaped, or came from a sanitiser. */
@@ -27,4 +28,22 @@ export function attributes(values: Attributes): Html {
     return value === true ? html` ${name}` : html` ${name}="${value}"`
   })
   return html`${shown}`
+}
+
+export function content({ blocks }: { blocks: readonly string[] }): Html {
+  return html`<div class="content">${trusted(blocks.join('\n'))}</div>`
+}
+
+const symbols = new Map(
+  Array.from(
+    readFileSync(new URL('./icons.svg', import.meta.url), 'utf8').matchAll(/<symbol id="([^"]+)"[^>]*>(.*)<\/symbol>/g),
+    ([, name = '', shapes = '']) => [name, trusted(shapes)],
+  ),
+)
+
+/** One of the symbols of `icons.svg`. It says nothing to screen readers: a label beside it does. */
+export function icon(name: string): Html {
+  const shapes = symbols.get(name)
+  if (shapes === undefined) throw new Error(`There is no icon ${name}.`)
+  return html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">${shapes}</svg>`
 }

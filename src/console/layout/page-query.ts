@@ -7,3 +7,9 @@ export const KbParams = z.object({ kb: KbId })
 export function filter<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess((value) => (value === '' ? undefined : value), schema.optional())
 }
+
+export function withQuery(path: string, query: Readonly<Record<string, string | number | undefined>>): string {
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value))
+  return parameters.size === 0 ? path : `${path}?${parameters}`
+}

@@ -1,10 +1,30 @@
 import { kbPage } from '../../contract/console-paths.ts'
 import { type PersonRole, reaches } from '../../contract/vocabulary.ts'
+import type { FirstKbs } from '../../pages/list-knowledge-bases.ts'
+import type { Session } from '../../people/person-session.ts'
 import { asset, island } from './asset.ts'
 import { form } from './form.ts'
-import { type Html, type HtmlPart, html } from './html-template.ts'
-import { icon } from './icon.ts'
-import type { Visit } from './visit.ts'
+import { type Html, type HtmlPart, html, icon } from './html-template.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The knowledge bases of the tenant, for the rail of a page. */
+    knowledgeBases: FirstKbs | undefined
+    /** What a page that shows a preview says of it. */
+    previewBanner: Html | undefined
+  }
+}
+
+export type Visit = {
+  session: Session
+  path: string
+  /** Shows that a form came from a page of ours. */
+  formToken: string
+  /** Lets the styles in that a script of the page makes, as CodeMirror does. */
+  styleNonce: () => string
+  knowledgeBases?: FirstKbs | undefined
+  previewBanner?: Html | undefined
+}
 
 export type PageKb = { slug: string; title: string }
 

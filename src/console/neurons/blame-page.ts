@@ -2,9 +2,8 @@ import type { Blame, BlamedSentence } from '../../contract/blame.ts'
 import { neuronPage, sourcePage, versionPage } from '../../contract/console-paths.ts'
 import { reaches } from '../../contract/vocabulary.ts'
 import { type Html, html } from '../layout/html-template.ts'
-import { type PageKb, page } from '../layout/page.ts'
-import type { Visit } from '../layout/visit.ts'
-import { when } from '../layout/when.ts'
+import { type PageKb, page, type Visit } from '../layout/page.ts'
+import { when } from '../layout/wording.ts'
 
 /** Who said each part of a page: sentences in a row that came the same way are one part. */
 export function blamePage(visit: Visit, { kb, blame }: { kb: PageKb; blame: Blame }): Html {

@@ -3,8 +3,7 @@ import type { Graph } from '../../contract/graph.ts'
 import { reaches } from '../../contract/vocabulary.ts'
 import type { LooseEnds } from '../../pages/graph/read-loose-ends.ts'
 import { type Html, html } from '../layout/html-template.ts'
-import { type PageKb, page } from '../layout/page.ts'
-import type { Visit } from '../layout/visit.ts'
+import { type PageKb, page, type Visit } from '../layout/page.ts'
 
 /** The whole graph of a knowledge base: a drawing for those with scripts, and lists that say what matters of it. */
 export function graphPage(visit: Visit, kb: PageKb, { graph, ends }: { graph: Graph; ends: Ends | undefined }): Html {

@@ -5,9 +5,8 @@ import type { PageHistory, PageVersion, VersionText } from '../../pages/read-his
 import { pageDiff, textDiff } from '../layout/diff.ts'
 import { button, form } from '../layout/form.ts'
 import { type Html, html } from '../layout/html-template.ts'
-import { type PageKb, page } from '../layout/page.ts'
-import type { Visit } from '../layout/visit.ts'
-import { when } from '../layout/when.ts'
+import { type PageKb, page, type Visit } from '../layout/page.ts'
+import { when } from '../layout/wording.ts'
 
 export function historyPage(visit: Visit, { kb, seqId, title, isRemoved, versions, next }: PageHistory): Html {
   const path = neuronPage(kb.slug, seqId)

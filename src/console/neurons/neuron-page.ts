@@ -2,13 +2,10 @@ import { neuronPage, sourcePage, stalePage, tagPage, versionPage } from '../../c
 import type { Graph } from '../../contract/graph.ts'
 import { reaches } from '../../contract/vocabulary.ts'
 import type { NeuronView } from '../../pages/read-page.ts'
-import { content } from '../layout/content.ts'
 import { button, form } from '../layout/form.ts'
-import { type Html, html, trusted } from '../layout/html-template.ts'
-import { icon } from '../layout/icon.ts'
-import { page } from '../layout/page.ts'
-import type { Visit } from '../layout/visit.ts'
-import { when } from '../layout/when.ts'
+import { content, type Html, html, icon, trusted } from '../layout/html-template.ts'
+import { page, type Visit } from '../layout/page.ts'
+import { when } from '../layout/wording.ts'
 import { crumbs } from './crumbs.ts'
 
 const width = 480

@@ -4,8 +4,7 @@ import { undefinedOn } from '../../contract/errors.ts'
 import { countedTags } from '../../pages/read-tags.ts'
 import { readTree, type TreeEntry, type TreePage } from '../../pages/read-tree.ts'
 import type { Caller } from '../../rules/access/caller.ts'
-import { type Html, html } from '../layout/html-template.ts'
-import { icon } from '../layout/icon.ts'
+import { type Html, html, icon } from '../layout/html-template.ts'
 
 /** Entries of a folder, and tags. The pages of both have all. */
 const most = { entries: 40, tags: 8 }

@@ -1,9 +1,8 @@
 import { candidatePage, kbPage, neuronPage, sourcePage } from '../../contract/console-paths.ts'
 import type { ActivityItem } from '../../events/activity-item.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
-import { when } from '../layout/when.ts'
-import { withQuery } from '../layout/with-query.ts'
-import { counted, numberText } from './counts.ts'
+import { withQuery } from '../layout/page-query.ts'
+import { counted, numberText, when } from '../layout/wording.ts'
 
 /** Things of one kind by one hand in one knowledge base, of one hour; the latest first. `isCut`: there may be more of them. */
 type ActivityGroup = { items: [ActivityItem, ...ActivityItem[]]; isCut: boolean }

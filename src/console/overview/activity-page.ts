@@ -1,12 +1,10 @@
 import { reaches } from '../../contract/vocabulary.ts'
 import type { ActivityKind, ActivityPage } from '../../events/read-activity.ts'
-import { filterChip, savedFilter } from '../layout/chips.ts'
 import type { Choice } from '../layout/form.ts'
 import { type Html, html } from '../layout/html-template.ts'
-import { liveNotice } from '../layout/live-notice.ts'
-import { page } from '../layout/page.ts'
-import type { Visit } from '../layout/visit.ts'
-import { withQuery } from '../layout/with-query.ts'
+import { filterChip, liveNotice, savedFilter } from '../layout/list-parts.ts'
+import { page, type Visit } from '../layout/page.ts'
+import { withQuery } from '../layout/page-query.ts'
 import { activityFeed } from './activity-feed.ts'
 
 export type ActivityView = {

@@ -1,13 +1,10 @@
 import { candidatePage, kbPage, neuronPage } from '../../contract/console-paths.ts'
-import type { FindingPage, FindingRule, FindingView } from '../../operate/lint/list-findings.ts'
-import { findingRules } from '../../operate/lint/list-findings.ts'
+import { type FindingPage, type FindingRule, type FindingView, findingRules } from '../../operate/lint/list-findings.ts'
 import { button, form } from '../layout/form.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
-import { page } from '../layout/page.ts'
-import type { Visit } from '../layout/visit.ts'
-import { when } from '../layout/when.ts'
-import { withQuery } from '../layout/with-query.ts'
-import { counted, numberText } from './counts.ts'
+import { page, type Visit } from '../layout/page.ts'
+import { withQuery } from '../layout/page-query.ts'
+import { counted, numberText, when } from '../layout/wording.ts'
 
 export type FindingsView = {
   kb: { slug: string; title: string }

@@ -2,8 +2,8 @@ import { candidatePage, kbPage, neuronPage } from '../../contract/console-paths.
 import { type Tour, type TourStep, tourSteps } from '../../operate/overview/tour.ts'
 import { button, form } from '../layout/form.ts'
 import { type Html, html } from '../layout/html-template.ts'
-import type { Visit } from '../layout/visit.ts'
-import { withQuery } from '../layout/with-query.ts'
+import type { Visit } from '../layout/page.ts'
+import { withQuery } from '../layout/page-query.ts'
 
 /** What the tour searches for: the page that the first example makes, and what it links to, say it. */
 const searched = 'curator'

@@ -1,9 +1,9 @@
 import { kbPage } from '../../contract/console-paths.ts'
 import type { KbOverview, Work } from '../../operate/overview/read-overview.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
-import { withQuery } from '../layout/with-query.ts'
+import { withQuery } from '../layout/page-query.ts'
+import { numberText } from '../layout/wording.ts'
 import { zoneLabels } from '../queue/entry-parts.ts'
-import { numberText } from './counts.ts'
 
 /** The most urgent first. */
 const zones = [

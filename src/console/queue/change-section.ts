@@ -3,9 +3,8 @@ import { type BlockDiff, compareLines, comparePages } from '../../pages/compare-
 import { type Rendered, renderMarkdown } from '../../pages/render-page.ts'
 import type { CandidateReview } from '../../review/review-candidate.ts'
 import type { Caller } from '../../rules/access/caller.ts'
-import { content } from '../layout/content.ts'
 import { pageDiff, type TextDiff, textDiff } from '../layout/diff.ts'
-import { type Html, html } from '../layout/html-template.ts'
+import { content, type Html, html } from '../layout/html-template.ts'
 import { sourceSection } from './facts.ts'
 import { candidateUrl, type QueueParams, type Show, shows } from './view.ts'
 

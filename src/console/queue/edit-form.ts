@@ -4,8 +4,8 @@ import { conflictMarks } from '../../rules/neurons/merge.ts'
 import { foldPictures } from '../layout/diff.ts'
 import { button, type FormErrors, field, form } from '../layout/form.ts'
 import { type Html, html } from '../layout/html-template.ts'
+import type { Visit } from '../layout/page.ts'
 import { besideForm, contentArea, editorAttributes, tagsArea } from '../layout/text-editor.ts'
-import type { Visit } from '../layout/visit.ts'
 import { candidateUrl, type QueueParams } from './view.ts'
 
 /** What a curator makes of a candidate before it is approved, as it was typed. */

@@ -5,8 +5,7 @@ import type { CandidateReview } from '../../review/review-candidate.ts'
 import type { SimilarNeuron } from '../../review/similar-neurons.ts'
 import type { SourcePassage } from '../../review/source-passage.ts'
 import { type Html, html } from '../layout/html-template.ts'
-import { when } from '../layout/when.ts'
-import { placeWords } from '../sources/place-words.ts'
+import { placeWords, when } from '../layout/wording.ts'
 import { candidateUrl, type QueueParams } from './view.ts'
 
 /** What stands in the front matter of both sides; what is the same is folded away. */

@@ -1,5 +1,4 @@
-import { type Html, html } from '../layout/html-template.ts'
-import { icon } from '../layout/icon.ts'
+import { type Html, html, icon } from '../layout/html-template.ts'
 
 const keys: readonly [key: string, does: string][] = [
   ['j', 'Next candidate'],

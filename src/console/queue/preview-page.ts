@@ -4,11 +4,9 @@ import type { Preview } from '../../contract/preview.ts'
 import type { SearchHit } from '../../contract/search.ts'
 import type { Rendered } from '../../pages/render-page.ts'
 import { oneHit } from '../ask/search-page.ts'
-import { content } from '../layout/content.ts'
 import { button, field } from '../layout/form.ts'
-import { type Html, html } from '../layout/html-template.ts'
-import { type PageKb, page } from '../layout/page.ts'
-import type { Visit } from '../layout/visit.ts'
+import { content, type Html, html } from '../layout/html-template.ts'
+import { type PageKb, page, type Visit } from '../layout/page.ts'
 
 /** What came of a question. `all`: where the search goes on. */
 export type Tried = { rendered: Rendered; citations: readonly ChatCitation[]; hits: readonly SearchHit[]; all: string }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { candidatePage } from '../../contract/console-paths.ts'
 import { CandidateKind, CandidateStatus, Zone } from '../../contract/vocabulary.ts'
 import type { QueueView } from '../../queue/lists/list-queue.ts'
-import { withQuery } from '../layout/with-query.ts'
+import { withQuery } from '../layout/page-query.ts'
 
 const maxText = 200
 

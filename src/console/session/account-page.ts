@@ -2,9 +2,8 @@ import { NoticeMode } from '../../contract/vocabulary.ts'
 import type { Account } from '../../people/account.ts'
 import { button, type FormErrors, field, form, selectField } from '../layout/form.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
-import { page } from '../layout/page.ts'
-import type { Visit } from '../layout/visit.ts'
-import { when } from '../layout/when.ts'
+import { page, type Visit } from '../layout/page.ts'
+import { when } from '../layout/wording.ts'
 
 export type AccountView = {
   account: Account

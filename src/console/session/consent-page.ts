@@ -1,7 +1,6 @@
 import { button, checkbox, form } from '../layout/form.ts'
 import { type Html, html } from '../layout/html-template.ts'
-import { page } from '../layout/page.ts'
-import type { Visit } from '../layout/visit.ts'
+import { page, type Visit } from '../layout/page.ts'
 
 export type ConsentView = {
   uid: string

@@ -10,8 +10,7 @@ import { agentScopes, authorizationServer } from '../../http/oauth/authorization
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { listKnowledgeBases } from '../../pages/list-knowledge-bases.ts'
 import { connectAgent } from '../../people/manage-api-keys.ts'
-import { send } from '../layout/send.ts'
-import { visitOf } from '../layout/visit.ts'
+import { send, visitOf } from '../layout/page-routes.ts'
 import { consentPage, goingBackPage } from './consent-page.ts'
 
 const Params = z.object({ client_id: z.string(), redirect_uri: z.string(), scope: z.string().default('') })

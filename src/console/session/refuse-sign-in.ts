@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { GanglionError } from '../../contract/errors.ts'
-import { refusedForm } from '../layout/refused-form.ts'
-import { send } from '../layout/send.ts'
+import { refusedForm } from '../layout/form.ts'
+import { send } from '../layout/page-routes.ts'
 import { type SignInView, signInPage } from './sign-in-page.ts'
 
 /** Shows the sign-in page with why nobody was signed in. Throws errors that are nothing of the person's doing. */

@@ -22,9 +22,8 @@ import {
 import { disconnectAgent } from '../../people/manage-api-keys.ts'
 import type { Session } from '../../people/person-session.ts'
 import { changeMe } from '../../people/read-me.ts'
-import { FormFields, refusedForm } from '../layout/refused-form.ts'
-import { send } from '../layout/send.ts'
-import { visitOf } from '../layout/visit.ts'
+import { FormFields, refusedForm } from '../layout/form.ts'
+import { send, visitOf } from '../layout/page-routes.ts'
 import { type AccountView, accountPage } from './account-page.ts'
 
 const Name = z.object({ name: PersonName })

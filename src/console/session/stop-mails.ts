@@ -4,7 +4,7 @@ import { requireStopLink } from '../../events/notices/stop-link.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { html } from '../layout/html-template.ts'
 import { barePage } from '../layout/page.ts'
-import { send } from '../layout/send.ts'
+import { send } from '../layout/page-routes.ts'
 
 const Link = z.object({ to: z.uuid(), signature: z.string().max(100) })
 

@@ -5,10 +5,9 @@ import { callerOf } from '../../http/access/auth.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { button, form } from '../layout/form.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
-import { page } from '../layout/page.ts'
-import { send } from '../layout/send.ts'
-import { type Visit, visitOf } from '../layout/visit.ts'
-import { when } from '../layout/when.ts'
+import { page, type Visit } from '../layout/page.ts'
+import { send, visitOf } from '../layout/page-routes.ts'
+import { when } from '../layout/wording.ts'
 
 type ForgesView = {
   links: readonly LinkSummary[]

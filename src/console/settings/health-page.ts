@@ -2,9 +2,8 @@ import type { HealthReport } from '../../operate/health-report.ts'
 import type { VerificationRun } from '../../operate/verify/verifications.ts'
 import { button, form } from '../layout/form.ts'
 import { type Html, html } from '../layout/html-template.ts'
-import { page } from '../layout/page.ts'
-import type { Visit } from '../layout/visit.ts'
-import { when } from '../layout/when.ts'
+import { page, type Visit } from '../layout/page.ts'
+import { when } from '../layout/wording.ts'
 
 const backupIsOldMs = 7 * 86_400_000
 const units = ['bytes', 'KB', 'MB', 'GB', 'TB']

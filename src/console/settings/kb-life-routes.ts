@@ -5,10 +5,9 @@ import { ValidationError } from '../../contract/errors.ts'
 import { callerOf } from '../../http/access/auth.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { changeKb, deleteKb, findAnyKb } from '../../operate/life-cycle.ts'
+import { refusedForm } from '../layout/form.ts'
 import { KbParams } from '../layout/page-query.ts'
-import { refusedForm } from '../layout/refused-form.ts'
-import { send } from '../layout/send.ts'
-import { visitOf } from '../layout/visit.ts'
+import { send, visitOf } from '../layout/page-routes.ts'
 import { type KbLifeView, kbLifePage, kbLifePath } from './kb-life-page.ts'
 
 const notices = {

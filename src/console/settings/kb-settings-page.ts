@@ -4,8 +4,7 @@ import type { KbSettingsForm, SettingsPreview } from '../../operate/settings/cha
 import type { SettingName, SettingValues } from '../../operate/settings/setting-values.ts'
 import { button, checkbox, type FormErrors, field, form, selectField, textArea } from '../layout/form.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
-import { page } from '../layout/page.ts'
-import type { Visit } from '../layout/visit.ts'
+import { page, type Visit } from '../layout/page.ts'
 import { kbLifePath } from './kb-life-page.ts'
 
 export type KbSettingsView = {

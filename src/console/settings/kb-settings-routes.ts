@@ -17,8 +17,7 @@ import {
 import { type SettingValues, settingNames, withFlags } from '../../operate/settings/setting-values.ts'
 import { html } from '../layout/html-template.ts'
 import { KbParams } from '../layout/page-query.ts'
-import { send } from '../layout/send.ts'
-import { visitOf } from '../layout/visit.ts'
+import { send, visitOf } from '../layout/page-routes.ts'
 import { type KbSettingsView, kbSettingsPage } from './kb-settings-page.ts'
 
 const Query = z.object({

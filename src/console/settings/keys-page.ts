@@ -1,9 +1,8 @@
 import type { ApiKeyPage, ApiKeySummary } from '../../people/manage-api-keys.ts'
 import { button, checkbox, type FormErrors, field, form, selectField, textArea } from '../layout/form.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
-import { page } from '../layout/page.ts'
-import type { Visit } from '../layout/visit.ts'
-import { when } from '../layout/when.ts'
+import { page, type Visit } from '../layout/page.ts'
+import { when } from '../layout/wording.ts'
 import { secretBox } from './secret-box.ts'
 
 export type LimitsForm = { pending: string; approved: string; paths: string; tags: string }

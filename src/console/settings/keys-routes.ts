@@ -6,9 +6,8 @@ import { parseSent } from '../../contract/faults.ts'
 import { callerOf } from '../../http/access/auth.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { createApiKey, limitApiKey, listApiKeys, revokeApiKey } from '../../people/manage-api-keys.ts'
-import { refusedForm } from '../layout/refused-form.ts'
-import { send } from '../layout/send.ts'
-import { visitOf } from '../layout/visit.ts'
+import { refusedForm } from '../layout/form.ts'
+import { send, visitOf } from '../layout/page-routes.ts'
 import { keyLimitsPage, keysPage } from './keys-page.ts'
 
 const dayMs = 86_400_000

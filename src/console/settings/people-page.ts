@@ -1,11 +1,9 @@
 import { PersonRole } from '../../contract/vocabulary.ts'
 import type { PeoplePage } from '../../people/manage-people.ts'
-import { button, type FormErrors, field, form, selectField } from '../layout/form.ts'
+import { button, type FormErrors, type FormFields, field, form, selectField } from '../layout/form.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
-import { page } from '../layout/page.ts'
-import type { FormFields } from '../layout/refused-form.ts'
-import type { Visit } from '../layout/visit.ts'
-import { when } from '../layout/when.ts'
+import { page, type Visit } from '../layout/page.ts'
+import { when } from '../layout/wording.ts'
 
 export type PeopleView = PeoplePage & {
   notice?: HtmlPart

@@ -16,12 +16,11 @@ import {
   makeResetLink,
 } from '../../people/manage-people.ts'
 import type { Session } from '../../people/person-session.ts'
+import { FormFields, refusedForm } from '../layout/form.ts'
 import { type Html, html } from '../layout/html-template.ts'
-import { page } from '../layout/page.ts'
-import { FormFields, refusedForm } from '../layout/refused-form.ts'
-import { send } from '../layout/send.ts'
-import { type Visit, visitOf } from '../layout/visit.ts'
-import { when } from '../layout/when.ts'
+import { page, type Visit } from '../layout/page.ts'
+import { send, visitOf } from '../layout/page-routes.ts'
+import { when } from '../layout/wording.ts'
 import { type PeopleView, peoplePage } from './people-page.ts'
 
 const phrases: Readonly<Record<string, string>> = {

@@ -1,7 +1,6 @@
 import { kbPage } from '../../contract/console-paths.ts'
 import { type Html, html } from '../layout/html-template.ts'
-import { page } from '../layout/page.ts'
-import type { Visit } from '../layout/visit.ts'
+import { page, type Visit } from '../layout/page.ts'
 import { kbLifePath } from './kb-life-page.ts'
 
 const places = [

@@ -2,9 +2,8 @@ import type { WebhookSummary } from '../../events/webhooks/manage-webhooks.ts'
 import type { WebhookDelivery } from '../../state/webhooks.ts'
 import { button, type FormErrors, field, form } from '../layout/form.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
-import { page } from '../layout/page.ts'
-import type { Visit } from '../layout/visit.ts'
-import { when } from '../layout/when.ts'
+import { page, type Visit } from '../layout/page.ts'
+import { when } from '../layout/wording.ts'
 import { kindChoice, webhookFormats, webhookState } from './webhooks-page.ts'
 
 export type WebhookView = {

@@ -3,8 +3,7 @@ import type { WebhookFormat } from '../../contract/vocabulary.ts'
 import type { WebhookSummary } from '../../events/webhooks/manage-webhooks.ts'
 import { button, checkbox, type FormErrors, field, form, selectField } from '../layout/form.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
-import { page } from '../layout/page.ts'
-import type { Visit } from '../layout/visit.ts'
+import { page, type Visit } from '../layout/page.ts'
 import { secretBox } from './secret-box.ts'
 
 export type WebhookForm = { url: string; kb: string; format: string; kinds: readonly string[] }

@@ -2,8 +2,7 @@ import { sourcePage } from '../../contract/console-paths.ts'
 import type { SourceDetail } from '../../contract/documents.ts'
 import { button, form } from '../layout/form.ts'
 import { type Html, html } from '../layout/html-template.ts'
-import { type PageKb, page } from '../layout/page.ts'
-import type { Visit } from '../layout/visit.ts'
+import { type PageKb, page, type Visit } from '../layout/page.ts'
 
 export function archivePage(visit: Visit, { kb, source }: { kb: PageKb; source: SourceDetail }): Html {
   const { id, filename } = source

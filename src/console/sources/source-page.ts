@@ -7,10 +7,8 @@ import { statusWords } from '../islands/source-words.ts'
 import { sizeInWords } from '../islands/upload/upload-plan.ts'
 import { button, type FormErrors, field, form } from '../layout/form.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
-import { type PageKb, page } from '../layout/page.ts'
-import type { Visit } from '../layout/visit.ts'
-import { when } from '../layout/when.ts'
-import { placeWords } from './place-words.ts'
+import { type PageKb, page, type Visit } from '../layout/page.ts'
+import { placeWords, when } from '../layout/wording.ts'
 
 export type SourceView = {
   kb: PageKb

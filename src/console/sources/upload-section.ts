@@ -3,9 +3,8 @@ import { maxChunkedBytes, maxUploadBytes, type UploadStatus } from '../../contra
 import { sizeInWords } from '../islands/upload/upload-plan.ts'
 import { button, checkbox, field, form } from '../layout/form.ts'
 import { type Html, html } from '../layout/html-template.ts'
-import type { PageKb } from '../layout/page.ts'
-import type { Visit } from '../layout/visit.ts'
-import { when } from '../layout/when.ts'
+import type { PageKb, Visit } from '../layout/page.ts'
+import { when } from '../layout/wording.ts'
 import type { UploadAttempt } from './upload-attempt.ts'
 
 type UploadOptions = {

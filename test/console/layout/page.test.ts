@@ -3,10 +3,9 @@ import { expect, test } from 'vitest'
 import { asset, findAsset, island } from '../../../src/console/layout/asset.ts'
 import { button, checkbox, field, form, selectField, textArea } from '../../../src/console/layout/form.ts'
 import { html } from '../../../src/console/layout/html-template.ts'
-import { page } from '../../../src/console/layout/page.ts'
-import { errorPage } from '../../../src/console/layout/send.ts'
-import type { Visit } from '../../../src/console/layout/visit.ts'
-import { when } from '../../../src/console/layout/when.ts'
+import { page, type Visit } from '../../../src/console/layout/page.ts'
+import { errorPage } from '../../../src/console/layout/page-routes.ts'
+import { when } from '../../../src/console/layout/wording.ts'
 import { type PersonRole, reaches } from '../../../src/contract/vocabulary.ts'
 
 const hostile = `"><img src=x onerror=alert(1)>`

@@ -1,8 +1,7 @@
 import type { Rendered } from '../../../pages/render-page.ts'
 import type { PageFinding } from '../../../pages/write/check-page.ts'
-import { content } from '../../layout/content.ts'
 import { errorItems, type FormErrors } from '../../layout/form.ts'
-import { type Html, html } from '../../layout/html-template.ts'
+import { content, type Html, html } from '../../layout/html-template.ts'
 
 /** What stands beside a text: what it would look like, and what is wrong with it. */
 export type Beside = {

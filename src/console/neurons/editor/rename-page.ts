@@ -3,8 +3,7 @@ import type { OpenPage } from '../../../pages/write/open-page.ts'
 import type { RenamePreview } from '../../../pages/write/preview-rename.ts'
 import { button, errorSummary, type FormErrors, field, form } from '../../layout/form.ts'
 import { type Html, type HtmlPart, html } from '../../layout/html-template.ts'
-import { page } from '../../layout/page.ts'
-import type { Visit } from '../../layout/visit.ts'
+import { page, type Visit } from '../../layout/page.ts'
 import { linkingPages } from './linking-pages.ts'
 
 export type Names = { title: string; path: string }

@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { GanglionError } from '../../contract/errors.ts'
+import { formTokenOf } from '../../http/access/session-cookie.ts'
 import { policyWith } from '../../http/response/security-headers.ts'
 import { type Html, html } from './html-template.ts'
-import { barePage, page } from './page.ts'
-import { askedNonce, type Visit, visitIfAny } from './visit.ts'
+import { barePage, page, type Visit } from './page.ts'
 
 type Problem = { status: number; message: string }
 
@@ -43,4 +45,23 @@ export function errorPage(visit: Visit | undefined, { status, message }: Problem
     <p>${message}</p>
     <p><a href="/">Go to the start page</a></p>`
   return visit === undefined ? barePage({ title, main }) : page(visit, { title, main })
+}
+
+const nonces = new WeakMap<FastifyRequest, string>()
+
+export function visitIfAny(request: FastifyRequest): Visit | undefined {
+  const { session, url, knowledgeBases, previewBanner } = request
+  const styleNonce = () => nonces.getOrInsertComputed(request, () => randomBytes(16).toString('base64'))
+  return session && { session, path: url, formToken: formTokenOf(request), styleNonce, knowledgeBases, previewBanner }
+}
+
+/** @throws {GanglionError} `invalid_token` where nobody is signed in. */
+export function visitOf(request: FastifyRequest): Visit {
+  const visit = visitIfAny(request)
+  if (visit === undefined) throw new GanglionError('invalid_token')
+  return visit
+}
+
+export function askedNonce(request: FastifyRequest): string | undefined {
+  return nonces.get(request)
 }
