@@ -20,7 +20,7 @@ import { consentRoutes } from './session/consent-routes.ts'
 import { openRoutes } from './session/open-routes.ts'
 import { accountRoutes } from './session/routes.ts'
 import { stopMailsRoutes } from './session/stop-mails.ts'
-import { peopleRoutes } from './settings/people-routes.ts'
+import { peopleRoutes } from './settings/people-page.ts'
 import { settingsRoutes } from './settings/routes.ts'
 import { sourceRoutes } from './sources/routes.ts'
 

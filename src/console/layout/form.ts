@@ -101,6 +101,26 @@ export function checkbox({
   </div>`
 }
 
+type ControlDetails = Attributes & { hint?: string; type?: string }
+
+/** Returns functions that make the controls of a form from the values and errors by name. */
+export function controlsOf(values: Readonly<Record<string, string | undefined>>, errors?: FormErrors) {
+  const ofControl = (name: string, label: string, { hint, ...attributes }: ControlDetails) => ({
+    ...{ name, label, value: values[name], errors, attributes },
+    ...(hint !== undefined && { hint }),
+  })
+  return {
+    text: (name: string, label: string, { type = 'text', ...details }: ControlDetails = {}) =>
+      field({ ...ofControl(name, label, details), type }),
+    area: (name: string, label: string, details: ControlDetails = {}) => textArea(ofControl(name, label, details)),
+    select: (name: string, label: string, choices: readonly Choice[], details: ControlDetails = {}) =>
+      selectField({ ...ofControl(name, label, details), choices }),
+    /** A box that is ticked if its field has the value. */
+    check: (name: string, label: string, { value = 'true', ...details }: ControlDetails & { value?: string } = {}) =>
+      checkbox({ ...ofControl(name, label, details), value, isChecked: values[name] === value }),
+  }
+}
+
 /** A button that sends its form; `name` and `value` tell which of several it was. */
 export function button(label: HtmlPart, more: Attributes = {}): Html {
   return html`<button type="submit"${attributes(more)}>${label}</button>`

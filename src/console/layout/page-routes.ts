@@ -1,9 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
 import { GanglionError } from '../../contract/errors.ts'
+import { callerOf } from '../../http/access/auth.ts'
 import { formTokenOf } from '../../http/access/session-cookie.ts'
 import { policyWith } from '../../http/response/security-headers.ts'
-import { type Html, html } from './html-template.ts'
+import type { ZodFastify } from '../../http/zod-compilers.ts'
+import type { Caller } from '../../rules/access/caller.ts'
+import { type FormErrors, refusedForm } from './form.ts'
+import { type Html, type HtmlPart, html } from './html-template.ts'
 import { barePage, page, type Visit } from './page.ts'
 
 type Problem = { status: number; message: string }
@@ -49,7 +54,7 @@ export function errorPage(visit: Visit | undefined, { status, message }: Problem
 
 const nonces = new WeakMap<FastifyRequest, string>()
 
-export function visitIfAny(request: FastifyRequest): Visit | undefined {
+function visitIfAny(request: FastifyRequest): Visit | undefined {
   const { session, url, knowledgeBases, previewBanner } = request
   const styleNonce = () => nonces.getOrInsertComputed(request, () => randomBytes(16).toString('base64'))
   return session && { session, path: url, formToken: formTokenOf(request), styleNonce, knowledgeBases, previewBanner }
@@ -62,6 +67,90 @@ export function visitOf(request: FastifyRequest): Visit {
   return visit
 }
 
-export function askedNonce(request: FastifyRequest): string | undefined {
+function askedNonce(request: FastifyRequest): string | undefined {
   return nonces.get(request)
+}
+
+/** A validated request of a signed-in person. */
+export type PageRequest<Params = unknown, Query = unknown, Body = unknown> = {
+  request: FastifyRequest
+  reply: FastifyReply
+  visit: Visit
+  caller: Caller
+  params: Params
+  query: Query
+  body: Body
+  /** Sentence about the action whose redirect led here. */
+  notice: HtmlPart
+}
+
+/** Markup with status 200 or another one, or the path to redirect to. */
+export type PageAnswer = Html | { page: Html; status: number } | { to: string }
+
+export type Refusal = { status: number; errors: FormErrors }
+
+type Schemas<P, Q, B> = {
+  params?: P
+  query?: Q
+  body?: B
+  config?: FastifyContextConfig
+  /** Sentences by the value of `done` in the query. */
+  notices?: Readonly<Record<string, string>>
+}
+
+type Sent<P, Q, B> = PageRequest<z.output<P>, z.output<Q>, z.output<B>>
+type Act<P, Q, B> = (sent: Sent<P, Q, B>) => PageAnswer | Promise<PageAnswer>
+
+type FormRoute<P, Q, B> = Schemas<P, Q, B> & {
+  act: Act<P, Q, B>
+  /** Renders the form again, with the errors and what was typed. */
+  refused(sent: Sent<P, Q, B>, refusal: Refusal): Html | Promise<Html>
+  /** Returns why the form is refused. Throws an error that the form cannot explain. */
+  explain?(error: unknown): Refusal
+}
+
+/** Returns functions that add pages and forms with the same configuration to the console. */
+export function pagesOf(app: ZodFastify, shared: FastifyContextConfig = {}) {
+  const adding =
+    (method: 'GET' | 'POST') =>
+    <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType>(
+      url: string,
+      { params, query, body, config, notices = {} }: Schemas<P, Q, B>,
+      act: Act<P, Q, B>,
+    ): void => {
+      const schema = { ...(params && { params }), ...(query && { querystring: query }), ...(body && { body }) }
+      app.route({ method, url, config: { ...shared, ...config }, schema, handler })
+
+      async function handler(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+        const done = new URLSearchParams(request.url.split('?')[1]).get('done') ?? ''
+        const notice = Object.hasOwn(notices, done) && notices[done]
+        const { params, query, body } = request
+        const by = { visit: visitOf(request), caller: callerOf(request) }
+        // The route's schemas have parsed the request.
+        const answer = await act({ request, reply, ...by, notice, params, query, body } as Sent<P, Q, B>)
+        if (isMarkup(answer)) return send(reply, answer)
+        return 'to' in answer ? reply.redirect(answer.to, 303) : send(reply, answer.page, answer.status)
+      }
+    }
+  const post = adding('POST')
+  return {
+    get: adding('GET'),
+    post,
+    /** Adds a form that is shown again if it is refused. */
+    form<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType>(url: string, route: FormRoute<P, Q, B>): void {
+      const { act, refused, explain = refusedForm } = route
+      post(url, route, async (sent) => {
+        try {
+          return await act(sent)
+        } catch (error) {
+          const refusal = explain(error)
+          return { page: await refused(sent, refusal), status: refusal.status }
+        }
+      })
+    },
+  }
+}
+
+function isMarkup(answer: PageAnswer): answer is Html {
+  return answer instanceof String
 }

@@ -1,56 +1,105 @@
+import { z } from 'zod'
+import type { AppContext } from '../../app/open-context.ts'
 import { kbPage } from '../../contract/console-paths.ts'
-import type { KbRecord } from '../../state/kb-store.ts'
-import { button, type FormErrors, field, form } from '../layout/form.ts'
+import { ValidationError } from '../../contract/errors.ts'
+import type { ZodFastify } from '../../http/zod-compilers.ts'
+import { changeKb, deleteKb, findAnyKb } from '../../operate/life-cycle.ts'
+import { button, controlsOf, type FormErrors, form, refusedForm } from '../layout/form.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
-import { page, type Visit } from '../layout/page.ts'
+import { page } from '../layout/page.ts'
+import { KbParams } from '../layout/page-query.ts'
+import { type PageRequest, pagesOf } from '../layout/page-routes.ts'
 import { when } from '../layout/wording.ts'
 
-export type KbLifeView = {
-  kb: KbRecord
-  notice?: HtmlPart
-  typed?: { slug?: string; confirm?: string }
-  errors?: FormErrors
+type KbLifeView = { notice?: HtmlPart; typed?: { slug?: string; confirm?: string }; errors?: FormErrors }
+type OfKb = Pick<PageRequest<z.output<typeof KbParams>>, 'visit' | 'caller' | 'params'>
+
+const notices = {
+  rename: 'It is renamed.',
+  disable: 'It is disabled.',
+  enable: 'It is served again.',
 }
+const typed = z.string().trim().max(200).default('')
 
 export function kbLifePath(slug: string): string {
   return `/settings/knowledge-bases/${slug}`
 }
 
-export function kbLifePage(visit: Visit, { kb, notice, typed = {}, errors }: KbLifeView): Html {
-  const { slug, disabledAt, formerSlugs } = kb
-  const path = kbLifePath(slug)
-  const attributes = { autocomplete: 'off', required: true }
-  const main = html`<p class="crumbs"><a href="/settings">Settings</a></p>
-    <h1>Knowledge base ${slug}</h1>
-    ${disabledAt === null ? html`<p><a href="${kbPage(slug)}">It is served.</a></p>` : html`<p class="warning">Disabled ${when(disabledAt)}: it is at no address, for nobody.</p>`}
-    <h2>Rename</h2>
-    ${form(
-      visit,
-      { action: `${path}/rename`, errors: typed.slug === undefined ? undefined : errors },
-      html`${field({
-        ...{ name: 'slug', label: 'Name in addresses', value: typed.slug ?? slug, errors, attributes },
-        hint: html`Earlier names lead here, too${formerSlugs.length > 0 && `: ${formerSlugs.join(', ')}`}. The numbers of its pages stay. Its title is in its settings.`,
-      })}${button('Rename')}`,
-    )}
-    <h2>${disabledAt === null ? 'Disable' : 'Serve it again'}</h2>
-    ${
-      disabledAt === null
-        ? html`<p>Nobody reads or writes it any more, by any way; nothing is lost, and it can be served again.</p>
-          ${form(visit, { action: `${path}/disable` }, button('Disable', { class: 'danger' }))}`
-        : form(visit, { action: `${path}/enable` }, button('Serve it again'))
+/** Adds the page on which a knowledge base is renamed, disabled and deleted. */
+export function kbLifeRoutes(app: ZodFastify, ctx: AppContext): void {
+  const pages = pagesOf(app, { people: 'admin' })
+  const path = kbLifePath(':kb')
+  const schemas = { params: KbParams }
+  const find = ({ caller, params }: OfKb) => findAnyKb(ctx, caller.tenantId, params.kb)
+
+  pages.get(path, { ...schemas, notices }, (sent) => kbLife(sent, { notice: sent.notice }))
+
+  pages.form(`${path}/rename`, {
+    ...{ ...schemas, body: z.object({ slug: typed }) },
+    async act(sent) {
+      const { slug } = sent.body
+      await changeKb(ctx, sent.caller, await find(sent), { slug })
+      return { to: `${kbLifePath(slug)}?done=rename` }
+    },
+    explain(error) {
+      const refusal = refusedForm(error)
+      if (refusal.status === 404) throw error
+      return refusal
+    },
+    refused: (sent, { errors }) => kbLife(sent, { typed: sent.body, errors }),
+  })
+
+  for (const change of ['disable', 'enable'] as const) {
+    pages.post(`${path}/${change}`, schemas, async (sent) => {
+      const kb = await find(sent)
+      await changeKb(ctx, sent.caller, kb, { isDisabled: change === 'disable' })
+      return { to: `${kbLifePath(kb.slug)}?done=${change}` }
+    })
+  }
+
+  pages.post(`${path}/delete`, { ...schemas, body: z.object({ confirm: typed }) }, async (sent) => {
+    const kb = await find(sent)
+    if (sent.body.confirm !== kb.slug) {
+      const errors = new ValidationError({ confirm: [`must be ${kb.slug}`] })
+      return { page: await kbLife(sent, { typed: sent.body, errors }), status: 400 }
     }
-    <h2>Delete</h2>
-    ${
-      disabledAt === null
-        ? html`<p>Disable it first.</p>`
-        : html`<p>It is exported first, as a backup of its own in <code>exports</code> of the server’s data directory, which
-            <code>ganglion restore</code> takes. Then its pages, histories, Sources and candidates are removed. This cannot be undone here.</p>
-          ${form(
-            visit,
-            { action: `${path}/delete`, errors: typed.confirm === undefined ? undefined : errors },
-            html`${field({ name: 'confirm', label: `Type ${slug} to delete it`, value: typed.confirm, errors, attributes })}
-              ${button('Export and delete', { class: 'danger' })}`,
-          )}`
-    }`
-  return page(visit, { title: `Knowledge base ${slug}`, main, notice })
+    return { to: `/settings?exported=${await deleteKb(ctx, sent.caller, kb)}` }
+  })
+
+  async function kbLife(sent: OfKb, { notice, typed = {}, errors }: KbLifeView): Promise<Html> {
+    const { slug, disabledAt, formerSlugs } = await find(sent)
+    const path = kbLifePath(slug)
+    const { text } = controlsOf({ slug, ...typed }, errors)
+    const attributes = { autocomplete: 'off', required: true }
+    const main = html`<p class="crumbs"><a href="/settings">Settings</a></p>
+      <h1>Knowledge base ${slug}</h1>
+      ${disabledAt === null ? html`<p><a href="${kbPage(slug)}">It is served.</a></p>` : html`<p class="warning">Disabled ${when(disabledAt)}: it is at no address, for nobody.</p>`}
+      <h2>Rename</h2>
+      ${form(sent.visit, { action: `${path}/rename`, errors: typed.slug === undefined ? undefined : errors }, [
+        text('slug', 'Name in addresses', {
+          hint: html`Earlier names lead here, too${formerSlugs.length > 0 && `: ${formerSlugs.join(', ')}`}. The numbers of its pages stay. Its title is in its settings.`,
+          ...attributes,
+        }),
+        button('Rename'),
+      ])}
+      <h2>${disabledAt === null ? 'Disable' : 'Serve it again'}</h2>
+      ${
+        disabledAt === null
+          ? html`<p>Nobody reads or writes it any more, by any way; nothing is lost, and it can be served again.</p>
+            ${form(sent.visit, { action: `${path}/disable` }, button('Disable', { class: 'danger' }))}`
+          : form(sent.visit, { action: `${path}/enable` }, button('Serve it again'))
+      }
+      <h2>Delete</h2>
+      ${
+        disabledAt === null
+          ? html`<p>Disable it first.</p>`
+          : html`<p>It is exported first, as a backup of its own in <code>exports</code> of the server’s data directory, which
+              <code>ganglion restore</code> takes. Then its pages, histories, Sources and candidates are removed. This cannot be undone here.</p>
+            ${form(sent.visit, { action: `${path}/delete`, errors: typed.confirm === undefined ? undefined : errors }, [
+              text('confirm', `Type ${slug} to delete it`, attributes),
+              button('Export and delete', { class: 'danger' }),
+            ])}`
+      }`
+    return page(sent.visit, { title: `Knowledge base ${slug}`, main, notice })
+  }
 }

@@ -1,69 +1,178 @@
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import type { AppContext } from '../../app/open-context.ts'
 import { kbPage } from '../../contract/console-paths.ts'
+import { GanglionError, ValidationError } from '../../contract/errors.ts'
+import { faultOf } from '../../contract/faults.ts'
 import { candidateKinds } from '../../contract/vocabulary.ts'
-import type { KbSettingsForm, SettingsPreview } from '../../operate/settings/change-kb-settings.ts'
-import type { SettingName, SettingValues } from '../../operate/settings/setting-values.ts'
-import { button, checkbox, type FormErrors, field, form, selectField, textArea } from '../layout/form.ts'
+import type { ZodFastify } from '../../http/zod-compilers.ts'
+import {
+  changeKbSettings,
+  type KbSettingsForm,
+  previewKbSettings,
+  readKbSettings,
+  SettingsChanged,
+  type SettingsPreview,
+} from '../../operate/settings/change-kb-settings.ts'
+import {
+  formSettings,
+  type SettingName,
+  type SettingValues,
+  settingNames,
+  withFlags,
+} from '../../operate/settings/setting-values.ts'
+import { button, controlsOf, type FormErrors, form } from '../layout/form.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { page, type Visit } from '../layout/page.ts'
+import { KbParams } from '../layout/page-query.ts'
+import { pagesOf } from '../layout/page-routes.ts'
 import { kbLifePath } from './kb-life-page.ts'
 
-export type KbSettingsView = {
-  /** As `kb.yaml` has them now; `values` as they were typed. */
+type KbSettingsView = {
+  /** Settings as `kb.yaml` has them now; `values` as they were typed. */
   shown: KbSettingsForm
   notice?: HtmlPart
   errors?: FormErrors | undefined
-  /** What a commit would change, and what it is known by. */
+  /** What a commit would change; `seen` identifies it. */
   preview?: (SettingsPreview & { seen: string }) | undefined
 }
 
-const zones = [
-  { value: '', label: 'none' },
-  { value: 'green', label: 'green: approved at once' },
-  { value: 'yellow', label: 'yellow: waits for a curator' },
-  { value: 'red', label: 'red: waits, with a warning' },
-]
-const onBreak = [
-  { value: 'yellow', label: 'yellow: waits for a curator' },
-  { value: 'red', label: 'red: waits, with a warning' },
-  { value: 'allow', label: 'allow: is approved' },
-]
-const engines = [
-  { value: 'auto', label: 'auto: by size' },
-  { value: 'minisearch', label: 'minisearch: in memory' },
-  { value: 'segments', label: 'segments: on disk' },
+const kinds = candidateKinds.map((kind): SettingName => `zones.kinds.${kind}`)
+const parts: readonly [legend: string, ...SettingName[]][] = [
+  ['About', 'title', 'language', 'tone'],
+  [
+    'Approval without a curator',
+    ...(['policy.threshold', 'policy.singleCurator', 'policy.singleCuratorThreshold'] as const),
+    ...(['policy.autoApproveConnectors', 'tests.onBreak'] as const),
+  ],
+  ['Zones', 'zones.connectors'],
+  [
+    'Who decides',
+    ...(['owners', 'approvals.yellow', 'approvals.red', 'approvals.keepOnMerge'] as const),
+    ...(['authorMayApprove', 'verify'] as const),
+  ],
+  ['Who sees what', 'defaultAudience', 'inlineTags', 'publish.keys'],
+  [
+    'The rest',
+    ...(['lint.schedule', 'protectMain', 'rename.rewriteLinks', 'sources.types', 'sources.ocr'] as const),
+    ...(['search.engine', 'search.synonyms', 'search.pins', 'questions.keepDays'] as const),
+  ],
 ]
 
-export function kbSettingsPage(visit: Visit, { shown, notice, errors, preview }: KbSettingsView): Html {
-  const { slug, title, problems } = shown
+const Query = z.object({
+  commit: z
+    .string()
+    .regex(/^[0-9a-f]{40,64}$/)
+    .optional()
+    .catch(undefined),
+  /** A line more of a setting that has lines, to be looked at and completed. */
+  pins: z.string().max(400).optional().catch(undefined),
+  synonyms: z.string().max(400).optional().catch(undefined),
+})
+/** A box that is not ticked is not sent. Browsers send CRLF. */
+const Value = z
+  .string()
+  .max(20_000)
+  .default('')
+  .transform((text) => text.replaceAll('\r\n', '\n'))
+const Values = z
+  .object(Object.fromEntries(settingNames.map((name) => [name, Value])))
+  .transform((values) => values as SettingValues)
+const Sent = z
+  .looseObject({ base: z.string().max(64), do: z.enum(['preview', 'commit']), seen: z.string().max(64).default('') })
+  .transform((sent, context) => {
+    const { data, error } = Values.safeParse(sent, { error: faultOf })
+    if (data !== undefined) return { ...sent, values: withFlags(data) }
+    for (const issue of error.issues) context.addIssue({ ...issue, code: 'custom' })
+    return z.NEVER
+  })
+
+/** Adds the form of a knowledge base's settings. */
+export function kbSettingsRoutes(app: ZodFastify, ctx: AppContext): void {
+  const pages = pagesOf(app, { people: 'admin' })
+
+  pages.get('/kb/:kb/settings', { params: KbParams, query: Query }, async ({ visit, caller, params, query }) => {
+    const shown = await readKbSettings(ctx, caller, params.kb)
+    const { commit, ...lines } = query
+    for (const name of ['pins', 'synonyms'] as const) {
+      const line = lines[name]
+      if (line !== undefined) shown.values[`search.${name}`] = `${shown.values[`search.${name}`]}\n${line}`.trim()
+    }
+    const notice = commit && html`The settings are changed: commit <code>${commit.slice(0, 12)}</code>.`
+    return kbSettingsPage(visit, { shown, notice })
+  })
+
+  pages.post('/kb/:kb/settings', { params: KbParams, body: Sent }, async ({ visit, caller, params: { kb }, body }) => {
+    const { base, values, seen, do: action } = body
+    const now = await readKbSettings(ctx, caller, kb)
+    const again = (view: Partial<KbSettingsView>, status: number) => ({
+      page: kbSettingsPage(visit, { shown: { ...now, base, values }, ...view }),
+      status,
+    })
+    try {
+      const change = { base, values }
+      const preview = await previewKbSettings(ctx, caller, kb, change)
+      const known = createHash('sha256').update(preview.diff).digest('hex')
+      // Commits only what the preview showed.
+      if (action === 'preview' || seen !== known) return again({ preview: { ...preview, seen: known } }, 200)
+      const commit = await changeKbSettings(ctx, caller, kb, change)
+      return { to: `${kbPage(now.slug)}/settings${commit === undefined ? '' : `?commit=${commit}`}` }
+    } catch (error) {
+      if (error instanceof SettingsChanged) return again(overtaken(now, values, error), 409)
+      if (error instanceof ValidationError) return again({ errors: error }, 400)
+      if (!(error instanceof GanglionError) || error.code !== 'approval_needed') throw error
+      const problem = `Nothing is changed. ${error.message} Ask one of them to make this change.`
+      return again({ errors: { formErrors: [problem] } }, 409)
+    }
+  })
+}
+
+/** The form after others were faster: theirs, but for what was typed here. */
+function overtaken(
+  now: KbSettingsForm,
+  typed: SettingValues,
+  { changed, before }: SettingsChanged,
+): Partial<KbSettingsView> {
+  const values = { ...now.values }
+  for (const name of settingNames) if (typed[name].trim() !== before[name].trim()) values[name] = typed[name]
+  const names = changed.length === 0 ? 'something that this form does not show' : changed.join(', ')
+  const message = `Somebody else has changed the settings meanwhile: ${names}. What you typed is kept. Look at it, and show what changes again.`
+  return { shown: { ...now, values }, errors: { formErrors: [message] } }
+}
+
+function kbSettingsPage(visit: Visit, view: KbSettingsView): Html {
+  const { slug, title, problems } = view.shown
   const isUnreadable = problems.some(({ severity }) => severity === 'error')
   return page(visit, {
     title: `Settings of ${title}`,
     kb: { slug, title },
-    notice,
+    notice: view.notice,
     main: html`<h1>Settings</h1>
       <p>They stand in <code>kb.yaml</code> on main. A change is a commit under your name; comments in the file stay.
         <a href="${kbLifePath(slug)}">Rename, disable or delete it</a></p>
       ${problems.length > 0 && html`<div class="warning"><p>${isUnreadable ? html`<code>kb.yaml</code> is not as it should be:` : html`What to know about <code>kb.yaml</code>:`}</p><ul>${problems.map(({ path, message }) => html`<li><code>${path}</code> ${message}</li>`)}</ul></div>`}
-      ${isUnreadable ? html`<p>Mend the file and push it; until then this form cannot change it.</p>` : settingsForm(visit, shown, errors, preview)}`,
+      ${isUnreadable ? html`<p>Mend the file and push it; until then this form cannot change it.</p>` : settingsForm(visit, view)}`,
   })
 }
 
-function settingsForm(
-  visit: Visit,
-  { slug, base, values }: KbSettingsForm,
-  errors: FormErrors | undefined,
-  preview: KbSettingsView['preview'],
-): Html {
-  const parts = partsOf(values, errors)
+function settingsForm(visit: Visit, { shown: { slug, base, values }, errors, preview }: KbSettingsView): Html {
+  const { text, area, check, select } = controlsOf(values, errors)
+  const control = (name: SettingName) => {
+    const { label, hint, control } = formSettings[name]
+    const details = hint === undefined ? {} : { hint }
+    if (control === 'text') return text(name, label, { ...details, autocomplete: 'off' })
+    if (control === 'lines') return area(name, label, { ...details, class: 'short', rows: 3 })
+    return control === 'flag' ? check(name, label, details) : select(name, label, control, details)
+  }
+  const zones = html`<p class="hint">The strictest zone wins.</p>
+    <div class="columns">${kinds.map(control)}</div>`
   return form(visit, { action: `${kbPage(slug)}/settings`, errors }, [
     html`<input type="hidden" name="base" value="${base}">`,
     preview && previewSection(preview),
-    parts.about(),
-    parts.approval(),
-    parts.zones(),
-    parts.deciding(),
-    parts.visibility(),
-    parts.rest(),
+    parts.map(
+      ([legend, ...names]) =>
+        html`<fieldset class="part"><legend>${legend}</legend>${legend === 'Zones' && zones}${names.map(control)}</fieldset>`,
+    ),
     html`<p>${button('Show what changes', { name: 'do', value: 'preview', ...(preview && { class: 'second' }) })}</p>`,
   ])
 }
@@ -84,119 +193,4 @@ function diffLines(diff: string): Html[] {
     if (line.startsWith('+')) return html`<ins>${line}</ins>\n`
     return line.startsWith('-') ? html`<del>${line}</del>\n` : html`${line}\n`
   })
-}
-
-/** The fields, part by part, as in the file. */
-function partsOf(values: SettingValues, errors: FormErrors | undefined) {
-  const text = (name: SettingName, label: string, hint?: string) =>
-    field({ name, label, hint, value: values[name], errors, attributes: { autocomplete: 'off' } })
-  const lines = (name: SettingName, label: string, hint: string) =>
-    textArea({ name, label, hint, value: values[name], errors, attributes: { class: 'short', rows: 3 } })
-  const flag = (name: SettingName, label: string, hint?: string) =>
-    checkbox({ name, label, hint, isChecked: values[name] === 'true', errors })
-  const part = (legend: string, ...fields: HtmlPart[]) =>
-    html`<fieldset class="part"><legend>${legend}</legend>${fields}</fieldset>`
-  return {
-    about: () =>
-      part(
-        'About',
-        text('title', 'Title'),
-        text('language', 'Language', 'Such as en or pt-BR. It decides how words are compared.'),
-        lines('tone', 'Tone', 'How answers in the chat should sound.'),
-      ),
-    approval: () =>
-      part(
-        'Approval without a curator',
-        text(
-          'policy.threshold',
-          'Threshold',
-          'A candidate whose confidence is at or above this, from 0 to 1, is approved.',
-        ),
-        flag('policy.singleCurator', 'There is one curator only'),
-        text('policy.singleCuratorThreshold', 'Threshold with one curator'),
-        text(
-          'policy.autoApproveConnectors',
-          'Connectors that are approved',
-          'With commas between. Only keys that may speak as them count.',
-        ),
-        selectField({
-          name: 'tests.onBreak',
-          label: 'What breaks an answer test',
-          value: values['tests.onBreak'],
-          choices: onBreak,
-          errors,
-        }),
-      ),
-    zones: () =>
-      part(
-        'Zones',
-        html`<p class="hint">The strictest zone wins.</p>
-        <div class="columns">${candidateKinds.map((kind) => selectField({ name: `zones.kinds.${kind}`, label: kind, value: values[`zones.kinds.${kind}`], choices: zones, errors }))}</div>`,
-        lines('zones.connectors', 'Zones of connectors', 'One on each line, such as “site-chat: yellow”.'),
-      ),
-    deciding: () =>
-      part(
-        'Who decides',
-        lines(
-          'owners',
-          'Owners',
-          'On each line paths and tags, and those of whom one must approve: “legal, #contracts = legal@example.com, Legal desk”.',
-        ),
-        text('approvals.yellow', 'Approvals that the yellow zone needs', 'What has no zone needs one.'),
-        text('approvals.red', 'Approvals that the red zone needs', 'At least as many as the yellow zone.'),
-        flag(
-          'approvals.keepOnMerge',
-          'Approvals stay when others change other lines of the page',
-          'Else an approval falls when the page, or who sees it, would be other than what was approved.',
-        ),
-        flag(
-          'authorMayApprove',
-          'Who wrote a candidate may approve it',
-          'If not, only the connectors named above, and green ones, are approved without a curator, whatever the confidence or kind.',
-        ),
-        lines(
-          'verify',
-          'Pages to look at again',
-          'On each line paths and tags, and after how many days: “handbook, #prices = 180”.',
-        ),
-      ),
-    visibility: () =>
-      part(
-        'Who sees what',
-        text(
-          'defaultAudience',
-          'Default audience',
-          'Of pages that list none: tool, public, student, with commas between. Empty: curators only.',
-        ),
-        flag('inlineTags', 'Tags in the text count', '#internal in a text then hides the page from all but curators.'),
-        text(
-          'publish.keys',
-          'Front matter that readers see',
-          'Keys of your own, with commas between, such as “status, aliases”. Readers, their clones and public mirrors get no others.',
-        ),
-      ),
-    rest: () =>
-      part(
-        'The rest',
-        text('lint.schedule', 'Look for broken links', 'As in a crontab, in UTC, such as “0 4 * * *”. Empty: never.'),
-        flag('protectMain', 'Main takes no push', 'Every change by git is then proposed.'),
-        flag('rename.rewriteLinks', 'Rewrite links when a page is renamed', 'Else its old name stays as an alias.'),
-        text('sources.types', 'Further file types for Sources', 'With commas between, such as “eml, tsv”; or all.'),
-        text(
-          'sources.ocr',
-          'Languages of pictures and scans',
-          'Up to five of Tesseract’s codes, with commas between, such as “deu, fra, eng”. Each but eng is a package on the server. Empty: English.',
-        ),
-        selectField({
-          name: 'search.engine',
-          label: 'Search engine',
-          value: values['search.engine'],
-          choices: engines,
-          errors,
-        }),
-        lines('search.synonyms', 'Synonyms', 'A group on each line, such as “vpn = virtual private network”.'),
-        lines('search.pins', 'Pinned pages', 'What comes first for a query, such as “vpn = handbook_00000042”.'),
-        text('questions.keepDays', 'Days for which questions are counted', 'Without who asked. 0: never.'),
-      ),
-  }
 }

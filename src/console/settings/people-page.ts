@@ -1,16 +1,69 @@
+import { z } from 'zod'
+import type { AppContext } from '../../app/open-context.ts'
+import { parseSent } from '../../contract/faults.ts'
+import { Email, PersonName } from '../../contract/people.ts'
 import { PersonRole } from '../../contract/vocabulary.ts'
-import type { PeoplePage } from '../../people/manage-people.ts'
-import { button, type FormErrors, type FormFields, field, form, selectField } from '../layout/form.ts'
+import { clientAddress } from '../../http/access/session-cookie.ts'
+import type { ZodFastify } from '../../http/zod-compilers.ts'
+import { type AuditPage, listAudit } from '../../kb/access/audit.ts'
+import {
+  administratorOf,
+  changePerson,
+  changeRole,
+  invitePerson,
+  listPeople,
+  makeResetLink,
+  type PeoplePage,
+} from '../../people/manage-people.ts'
+import { button, controlsOf, type FormErrors, FormFields, form } from '../layout/form.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { page, type Visit } from '../layout/page.ts'
+import { WholeNumber } from '../layout/page-query.ts'
+import { type PageRequest, pagesOf } from '../layout/page-routes.ts'
 import { when } from '../layout/wording.ts'
 
-export type PeopleView = PeoplePage & {
-  notice?: HtmlPart
-  /** A one-time link that was just made, and who it is for. */
-  link?: { url: string; email: string }
-  /** What was typed into the form for an invitation, and why it was refused. */
-  refused?: { typed: FormFields; errors: FormErrors }
+const phrases: Readonly<Record<string, string>> = {
+  'user.signed-in': 'signed in',
+  'user.signed-out': 'signed out',
+  'user.invited': 'invited',
+  'user.renamed': 'changed the name of',
+  'user.role-changed': 'changed the role of',
+  'user.disabled': 'disabled',
+  'user.enabled': 'enabled',
+  'user.sessions-ended': 'ended the sessions of',
+  'user.link-made': 'made a password link for',
+  'user.password-changed': 'changed the password of',
+  'key.created': 'made the API key',
+  'key.revoked': 'revoked the API key',
+  'webhook.added': 'added the webhook',
+  'webhook.changed': 'changed the webhook',
+  'webhook.paused': 'paused the webhook',
+  'webhook.removed': 'removed the webhook',
+  'webhook.replayed': 'sent events again to the webhook',
+  'settings.changed': 'changed the settings of',
+  'kb.created': 'made the knowledge base',
+  'kb.renamed': 'renamed the knowledge base',
+  'kb.disabled': 'disabled the knowledge base',
+  'kb.enabled': 'enabled the knowledge base',
+  'kb.deleted': 'deleted the knowledge base',
+  'tenant.renamed': 'renamed the tenant',
+  'tenant.bounded': 'set the quotas of the tenant',
+  'tenant.disabled': 'disabled the tenant',
+  'tenant.enabled': 'enabled the tenant',
+}
+
+const Invitation = z.object({ email: Email, name: PersonName, role: PersonRole })
+const PersonPath = z.object({ id: z.uuid() })
+const ChangePath = PersonPath.extend({ change: z.enum(['disable', 'enable', 'end-sessions']) })
+const RoleForm = z.looseObject({ role: z.enum([...PersonRole.options, 'none']) })
+const PeopleQuery = z.object({ after: z.string().optional() })
+const AuditQuery = z.object({ before: WholeNumber.optional() })
+
+const notices = {
+  role: 'The role is changed.',
+  disable: 'The person is disabled, and signed out everywhere.',
+  enable: 'The person may sign in again.',
+  'end-sessions': 'The person is signed out everywhere.',
 }
 
 type PersonRow = PeoplePage['people'][number]
@@ -23,18 +76,78 @@ const roleNames: Readonly<Record<PersonRole, string>> = {
 const roles = PersonRole.options.map((value) => ({ value, label: roleNames[value] }))
 const shortRoles = PersonRole.options.map((value) => ({ value, label: value }))
 
-export function peoplePage(visit: Visit, { people, next, notice, link, refused }: PeopleView): Html {
-  const main = html`<h1>People</h1>
-    <p>Who may sign in to <strong>${visit.session.tenant.slug}</strong>. <a href="/settings/audit">What they have done</a></p>
-    ${link && linkShown(link)}
-    <div class="scroll" tabindex="0" role="region" aria-label="People"><table class="wide">
-      <thead><tr><th scope="col">Person</th><th scope="col">State</th><th scope="col">Last seen</th><th scope="col">Role</th><th scope="col">Change</th></tr></thead>
-      <tbody>${people.map((person) => row(visit, person))}</tbody>
-    </table></div>
-    ${next !== null && html`<p><a href="/settings/people?after=${encodeURIComponent(next)}">More people</a></p>`}
-    <h2>Invite somebody</h2>
-    ${inviteForm(visit, refused)}`
-  return page(visit, { title: 'People', main, notice })
+type PeopleView = {
+  notice?: HtmlPart
+  /** A one-time link that was just made, and who it is for. */
+  link?: { url: string; email: string }
+  /** What was typed into the form for an invitation, and why it was refused. */
+  refused?: { typed: FormFields; errors: FormErrors }
+}
+
+export function peopleRoutes(app: ZodFastify, ctx: AppContext): void {
+  const pages = pagesOf(app, { people: 'admin' })
+
+  pages.get('/settings/people', { query: PeopleQuery, notices }, (sent) =>
+    people(sent, { notice: sent.notice }, sent.query.after),
+  )
+
+  pages.form('/settings/people', {
+    body: FormFields,
+    async act(sent) {
+      const person = parseSent(Invitation, sent.body)
+      const token = await invitePerson(ctx, by(sent), person)
+      return people(sent, { link: { url: linkOf(sent, token), email: person.email } })
+    },
+    refused: (sent, { errors }) => people(sent, { refused: { typed: sent.body, errors } }),
+  })
+
+  pages.post('/settings/people/:id/role', { params: PersonPath, body: RoleForm }, async (sent) => {
+    await changeRole(ctx, by(sent), sent.params.id, sent.body.role)
+    return { to: '/settings/people?done=role' }
+  })
+
+  pages.post('/settings/people/:id/link', { params: PersonPath }, async (sent) => {
+    const { email, token } = await makeResetLink(ctx, by(sent), sent.params.id)
+    return people(sent, { link: { url: linkOf(sent, token), email } })
+  })
+
+  pages.post('/settings/people/:id/:change', { params: ChangePath }, async (sent) => {
+    const { id, change } = sent.params
+    await changePerson(ctx, by(sent), id, change)
+    return { to: `/settings/people?done=${change}` }
+  })
+
+  pages.get('/settings/audit', { query: AuditQuery }, async (sent) =>
+    auditPage(sent.visit, await listAudit(ctx, by(sent).tenantId, sent.query.before)),
+  )
+
+  /** Returns the address of a link: below the server's public URL, or else below that of this request. */
+  function linkOf({ request: { protocol, host } }: Asked, token: string): string {
+    return new URL(ctx.urls.setUp(token), `${protocol}://${host}`).href
+  }
+
+  async function people(sent: Asked, { notice, link, refused }: PeopleView, after?: string): Promise<Html> {
+    const { visit } = sent
+    const { people, next } = await listPeople(ctx, by(sent), after)
+    const main = html`<h1>People</h1>
+      <p>Who may sign in to <strong>${visit.session.tenant.slug}</strong>. <a href="/settings/audit">What they have done</a></p>
+      ${link && linkShown(link)}
+      <div class="scroll" tabindex="0" role="region" aria-label="People"><table class="wide">
+        <thead><tr><th scope="col">Person</th><th scope="col">State</th><th scope="col">Last seen</th><th scope="col">Role</th><th scope="col">Change</th></tr></thead>
+        <tbody>${people.map((person) => row(visit, person))}</tbody>
+      </table></div>
+      ${next !== null && html`<p><a href="/settings/people?after=${encodeURIComponent(next)}">More people</a></p>`}
+      <h2>Invite somebody</h2>
+      ${inviteForm(visit, refused)}`
+    return page(visit, { title: 'People', main, notice })
+  }
+}
+
+type Asked = Pick<PageRequest, 'visit' | 'request'>
+
+/** Returns who acts. @throws {GanglionError} `insufficient_role` */
+function by({ visit, request }: Asked) {
+  return administratorOf(visit.session, clientAddress(request).address)
 }
 
 function linkShown({ url, email }: { url: string; email: string }): Html {
@@ -83,22 +196,37 @@ function stateOf({ disabledAt, hasPassword, isLinked, seenAt }: PersonRow): Html
   return html`<span class="badge good">active</span>`
 }
 
-function inviteForm(visit: Visit, refused: PeopleView['refused']): Html {
-  const { typed = {}, errors } = refused ?? {}
-  return form(
-    visit,
-    { action: '/settings/people', errors },
-    html`${field({
-      name: 'email',
-      label: 'E-mail',
-      type: 'email',
-      value: typed.email,
-      errors,
+function inviteForm(visit: Visit, { typed, errors }: Partial<PeopleView['refused']> = {}): Html {
+  const { text, select } = controlsOf({ role: 'curator', ...typed }, errors)
+  return form(visit, { action: '/settings/people', errors }, [
+    text('email', 'E-mail', {
       hint: 'They sign in with it. No mail is sent: you pass the link on yourself.',
-      attributes: { autocomplete: 'off', required: true },
-    })}
-    ${field({ name: 'name', label: 'Name', value: typed.name, errors, attributes: { autocomplete: 'off', required: true } })}
-    ${selectField({ name: 'role', label: 'Role', value: typed.role ?? 'curator', choices: roles, errors })}
-    ${button('Make a link')}`,
-  )
+      ...{ type: 'email', autocomplete: 'off', required: true },
+    }),
+    text('name', 'Name', { autocomplete: 'off', required: true }),
+    select('role', 'Role', roles),
+    button('Make a link'),
+  ])
+}
+
+function auditPage(visit: Visit, { entries, next }: AuditPage): Html {
+  const main = html`<h1>Audit</h1>
+    <p>Sign-ins and what administrators did to <strong>${visit.session.tenant.slug}</strong>. What was decided on knowledge is in its history. <a href="/settings/people">People</a></p>
+    ${
+      entries.length === 0
+        ? html`<p>Nothing yet.</p>`
+        : html`<div class="scroll" tabindex="0" role="region" aria-label="Audit"><table class="wide">
+      <thead><tr><th scope="col">When</th><th scope="col">Who</th><th scope="col">Did what</th><th scope="col">From where</th></tr></thead>
+      <tbody>${entries.map(
+        ({ at, actor, action, subject, detail, address }) => html`<tr>
+          <td>${when(at)}</td>
+          <td><bdi>${actor.name}</bdi> <br><span class="hint">${actor.id}</span></td>
+          <td>${phrases[action] ?? action} <strong dir="auto">${subject}</strong>${detail && html`, <span dir="auto">${detail}</span>`}</td>
+          <td>${address ?? 'the server'}</td>
+        </tr>`,
+      )}</tbody>
+    </table></div>`
+    }
+    ${next !== null && html`<p><a href="/settings/audit?before=${next}">Older</a></p>`}`
+  return page(visit, { title: 'Audit', main })
 }

@@ -1,47 +1,35 @@
 import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
 import { type LinkSummary, listForgeLinks, unlinkForge } from '../../forge/bridge/manage-links.ts'
-import { callerOf } from '../../http/access/auth.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { button, form } from '../layout/form.ts'
-import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
+import { type Html, html } from '../layout/html-template.ts'
 import { page, type Visit } from '../layout/page.ts'
-import { send, visitOf } from '../layout/page-routes.ts'
+import { pagesOf } from '../layout/page-routes.ts'
 import { when } from '../layout/wording.ts'
 
-type ForgesView = {
-  links: readonly LinkSummary[]
-  now: Date
-  notice?: HtmlPart
-}
-
 const Path = z.object({ kb: z.string().max(200) })
-const Query = z.object({ done: z.enum(['unlinked']).optional().catch(undefined) })
+const notices = { unlinked: 'The link is gone. Both sides stay as they are.' }
 
 export function forgesRoutes(app: ZodFastify, ctx: AppContext): void {
-  const config = { people: 'admin' } as const
+  const pages = pagesOf(app, { people: 'admin' })
 
-  app.get('/settings/forges', { config, schema: { querystring: Query } }, async (request, reply) => {
-    const links = await listForgeLinks(ctx, callerOf(request).tenantId)
-    const notice = request.query.done && 'The link is gone. Both sides stay as they are.'
-    return send(reply, forgesPage(visitOf(request), { links, now: new Date(), notice }))
+  pages.get('/settings/forges', { notices }, async ({ visit, caller, notice }) => {
+    const links = await listForgeLinks(ctx, caller.tenantId)
+    return page(visit, {
+      title: 'Forges',
+      notice,
+      main: html`<h1>Forges</h1>
+        <p>Candidates of a linked knowledge base are pull requests of a repository, and what is merged there is approved here.
+          If it is unlinked, both sides stay as they are.</p>
+        ${links.length === 0 ? html`<p class="empty">No knowledge base is linked.</p>` : table(visit, links, new Date())}
+        <p>The operator of this server makes links with <code>ganglion forge link</code>.</p>`,
+    })
   })
 
-  app.post('/settings/forges/:kb/unlink', { config, schema: { params: Path } }, async (request, reply) => {
-    await unlinkForge(ctx, callerOf(request), request.params.kb)
-    return reply.redirect('/settings/forges?done=unlinked', 303)
-  })
-}
-
-function forgesPage(visit: Visit, { links, now, notice }: ForgesView): Html {
-  return page(visit, {
-    title: 'Forges',
-    notice,
-    main: html`<h1>Forges</h1>
-      <p>Candidates of a linked knowledge base are pull requests of a repository, and what is merged there is approved here.
-        If it is unlinked, both sides stay as they are.</p>
-      ${links.length === 0 ? html`<p class="empty">No knowledge base is linked.</p>` : table(visit, links, now)}
-      <p>The operator of this server makes links with <code>ganglion forge link</code>.</p>`,
+  pages.post('/settings/forges/:kb/unlink', { params: Path }, async ({ caller, params }) => {
+    await unlinkForge(ctx, caller, params.kb)
+    return { to: '/settings/forges?done=unlinked' }
   })
 }
 
