@@ -3,7 +3,7 @@ import { button, type FormErrors, form, textArea } from '../layout/form.ts'
 import { type Html, html } from '../layout/html-template.ts'
 import { type PageKb, page, type Visit } from '../layout/page.ts'
 import { when } from '../layout/wording.ts'
-import { chatPage } from './chat-paths.ts'
+import { chatPage } from './ask-paths.ts'
 import { type ShownTurn, turn } from './turn.ts'
 
 export type ChatView = {

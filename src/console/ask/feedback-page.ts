@@ -1,7 +1,7 @@
 import { button, type FormErrors, field, form, selectField, textArea } from '../layout/form.ts'
 import { content, type Html, html } from '../layout/html-template.ts'
 import { type PageKb, page, type Visit } from '../layout/page.ts'
-import { chatPage, feedbackPage, turnId } from './chat-paths.ts'
+import { chatPage, feedbackPage, turnId } from './ask-paths.ts'
 import type { ShownTurn } from './turn.ts'
 
 export type FeedbackView = {

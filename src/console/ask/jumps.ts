@@ -7,7 +7,7 @@ import { listKnowledgeBases } from '../../pages/list-knowledge-bases.ts'
 import { listQueue } from '../../queue/lists/list-queue.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { listSources } from '../../sources/list-sources.ts'
-import { searchPath } from './search-paths.ts'
+import { searchPath } from './ask-paths.ts'
 
 export type Jump = { group: string; label: string; detail: string; href: string }
 

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
 import { kbPage, neuronPage } from '../../contract/console-paths.ts'
-import { callerOf } from '../../http/access/auth.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { describeKb } from '../../pages/describe-kb.ts'
 import { listQuestions, type QuestionPage, type QuestionView } from '../../search/kb/list-questions.ts'
@@ -9,9 +8,9 @@ import { type QuestionOrder, questionOrders } from '../../state/asked-questions.
 import { type Html, html } from '../layout/html-template.ts'
 import { type PageKb, page, type Visit } from '../layout/page.ts'
 import { KbParams, withQuery } from '../layout/page-query.ts'
-import { send, visitOf } from '../layout/page-routes.ts'
+import { pagesOf } from '../layout/page-routes.ts'
 import { when } from '../layout/wording.ts'
-import { searchPath } from './search-paths.ts'
+import { searchPath } from './ask-paths.ts'
 
 const limit = 50
 const Query = z.object({
@@ -29,14 +28,11 @@ const labels: Readonly<Record<QuestionOrder, string>> = {
 type QuestionsView = QuestionPage & { kb: PageKb; order: QuestionOrder; from: number; isAdmin: boolean; now: Date }
 
 export function questionsRoutes(app: ZodFastify, ctx: AppContext): void {
-  const schema = { params: KbParams, querystring: Query }
-  app.get('/kb/:kb/questions', { config: { people: 'curator' }, schema }, async (request, reply) => {
-    const [caller, visit] = [callerOf(request), visitOf(request)]
-    const { order, from } = request.query
-    const kb = await describeKb(ctx, caller, request.params.kb)
-    const found = await listQuestions(ctx, caller, kb.slug, { order, from, limit })
-    const isAdmin = visit.session.role === 'admin'
-    return send(reply, questionsPage(visit, { ...found, kb, order, from, isAdmin, now: new Date() }))
+  const pages = pagesOf(app, { people: 'curator' })
+  pages.get('/kb/:kb/questions', { params: KbParams, query: Query }, async ({ visit, caller, params, query }) => {
+    const kb = await describeKb(ctx, caller, params.kb)
+    const found = await listQuestions(ctx, caller, kb.slug, { ...query, limit })
+    return questionsPage(visit, { ...found, ...query, kb, isAdmin: visit.session.role === 'admin', now: new Date() })
   })
 }
 

@@ -13,9 +13,9 @@ import { noteQuestion } from '../../search/kb/note-question.ts'
 import { searchEverywhere, searchPages } from '../../search/kb/search-pages.ts'
 import { KbParams } from '../layout/page-query.ts'
 import { isFragment, send, visitOf } from '../layout/page-routes.ts'
+import { type SearchAsked, searchPath } from './ask-paths.ts'
 import { jumps } from './jumps.ts'
 import { type ShownResults, searchFragment, searchPage } from './search-page.ts'
-import { type SearchAsked, searchPath } from './search-paths.ts'
 
 const SearchQuery = z.object({
   q: z.string().default(''),

@@ -6,7 +6,7 @@ import { type Html, type HtmlPart, html, trusted } from '../layout/html-template
 import { savedFilter } from '../layout/list-parts.ts'
 import { type PageKb, page, type Visit } from '../layout/page.ts'
 import { withQuery } from '../layout/page-query.ts'
-import { type SearchAsked, searchPath } from './search-paths.ts'
+import { type SearchAsked, searchPath } from './ask-paths.ts'
 
 export type SearchView = {
   /** Undefined: all knowledge bases. */

@@ -1,114 +1,178 @@
+import { z } from 'zod'
+import type { AppContext } from '../../app/open-context.ts'
+import { NewSite } from '../../contract/administration.ts'
 import { kbPage } from '../../contract/console-paths.ts'
-import type { SiteView } from '../../sites/manage-sites.ts'
-import type { AskedQuestion } from '../../state/asked-questions.ts'
-import { button, type FormErrors, field, form, textArea } from '../layout/form.ts'
+import { parseSent } from '../../contract/faults.ts'
+import type { ZodFastify } from '../../http/zod-compilers.ts'
+import { describeKb } from '../../pages/describe-kb.ts'
+import { listQuestions } from '../../search/kb/list-questions.ts'
+import {
+  addSite,
+  changeSite,
+  disableSite,
+  enableSite,
+  listSites,
+  readSite,
+  removeSite,
+  type SiteView,
+} from '../../sites/manage-sites.ts'
+import { button, controlsOf, type FormErrors, form } from '../layout/form.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
-import { type PageKb, page, type Visit } from '../layout/page.ts'
-import { searchPath } from './search-paths.ts'
+import { type PageKb, page } from '../layout/page.ts'
+import { KbParams } from '../layout/page-query.ts'
+import { type ConsoleRequest, pagesOf } from '../layout/page-routes.ts'
+import { searchPath } from './ask-paths.ts'
 
-export type SiteForm = { name: string; origins: string; perMinute: string; perDay: string }
-
-type Shown = { kb: PageKb; notice?: HtmlPart; typed?: SiteForm | undefined; errors?: FormErrors | undefined }
-export type SitesView = Shown & { sites: readonly SiteView[] }
-export type OneSiteView = Shown & {
-  site: SiteView
-  /** Where browsers reach the server. */
-  base: string
-  /** Questions that found no answer, whoever asked them. */
-  refused: readonly Pick<AskedQuestion, 'question' | 'refused'>[]
+const text = z.string().default('')
+const Typed = z.object({ name: text, origins: text, perMinute: text, perDay: text })
+type SiteForm = z.output<typeof Typed>
+const SiteParams = KbParams.extend({ id: z.uuid() })
+const notices = {
+  added: 'The site is added: paste the lines below into its pages.',
+  changed: 'Saved.',
+  disabled: 'The site is off: its readers are told so.',
+  enabled: 'The site is on.',
+  removed: 'The site is removed.',
 }
 
 const emptyForm: SiteForm = { name: '', origins: '', perMinute: '6', perDay: '500' }
 
-export function sitesPath(kbSlug: string): string {
+type View = { notice?: HtmlPart; typed?: SiteForm; errors?: FormErrors }
+
+function sitesPath(kbSlug: string): string {
   return `${kbPage(kbSlug)}/sites`
 }
 
-/** The sites of a knowledge base, and a form to add one. */
-export function sitesPage(visit: Visit, { kb, sites, typed = emptyForm, errors, notice }: SitesView): Html {
-  return page(visit, {
-    title: `Sites of ${kb.title}`,
-    kb,
-    notice,
-    main: html`<h1>Sites</h1>
-      <p>Other web pages on which readers ask this knowledge base, without a key. They see only what is public.</p>
-      ${sites.length === 0 ? html`<p class="empty">There are no sites yet.</p>` : table(kb, sites)}
-      <h2 id="new">Add a site</h2>
-      ${form(visit, { action: sitesPath(kb.slug), errors }, [fields(typed, errors), button('Add the site')])}`,
-  })
-}
+/** Adds the pages of sites. */
+export function sitesRoutes(app: ZodFastify, ctx: AppContext): void {
+  const pages = pagesOf(app, { people: 'curator' })
+  const ofAll = { params: KbParams }
+  const ofOne = { params: SiteParams }
 
-/** A site: what to paste, how it looks, what readers did not find, and its bounds. */
-export function sitePage(visit: Visit, view: OneSiteView): Html {
-  const { kb, site, base, refused, notice, errors } = view
-  const { id, name, disabledAt, askedToday, perDay } = site
-  const api = `/widget/v1/sites/${id}`
-  const path = `${sitesPath(kb.slug)}/${id}`
-  const typed = view.typed ?? {
-    ...site,
-    origins: site.origins.join('\n'),
-    perMinute: `${site.perMinute}`,
-    perDay: `${perDay}`,
+  pages.get('/kb/:kb/sites', { ...ofAll, notices }, (sent) => sites(sent, { notice: sent.notice }))
+
+  pages.form('/kb/:kb/sites', {
+    ...{ ...ofAll, body: Typed },
+    async act({ caller, params: { kb }, body }) {
+      const { id } = await addSite(ctx, caller, kb, read(body))
+      return { to: `${sitesPath(kb)}/${id}?done=added` }
+    },
+    refused: (sent, { errors }) => sites(sent, { typed: sent.body, errors }),
+  })
+
+  pages.get('/kb/:kb/sites/:id', { ...ofOne, notices }, (sent) => site(sent, { notice: sent.notice }))
+
+  pages.form('/kb/:kb/sites/:id', {
+    ...{ ...ofOne, body: Typed },
+    async act({ caller, params, body }) {
+      await changeSite(ctx, caller, params, read(body))
+      return { to: `${sitesPath(params.kb)}/${params.id}?done=changed` }
+    },
+    refused: (sent, { errors }) => site(sent, { typed: sent.body, errors }),
+  })
+
+  for (const [name, act] of Object.entries({ disable: disableSite, enable: enableSite })) {
+    pages.post(`/kb/:kb/sites/:id/${name}`, ofOne, async ({ caller, params }) => {
+      await act(ctx, caller, params)
+      return { to: `${sitesPath(params.kb)}/${params.id}?done=${name}d` }
+    })
   }
-  const snippet = `<script type="module" src="${base}/widget/v1/ganglion-chat.js"></script>\n<ganglion-chat api="${base}${api}"></ganglion-chat>`
-  return page(visit, {
-    title: `Site ${name}`,
-    kb,
-    notice,
-    islands: ['copy'],
-    main: html`<p><a href="${sitesPath(kb.slug)}">All sites</a></p>
-      <h1><bdi>${name}</bdi></h1>
-      <dl class="report">
-        <div><dt>State</dt><dd>${siteState(site)}</dd></div>
-        <div><dt>Questions today</dt><dd>${askedToday} of ${perDay}</dd></div>
-      </dl>
-      <div class="row">
-        ${form(visit, { action: `${path}/${disabledAt === null ? 'disable' : 'enable'}` }, button(disabledAt === null ? 'Switch it off' : 'Switch it on', { class: 'second' }))}
-        <details><summary>Remove…</summary>${form(visit, { action: `${path}/remove` }, button('Remove it now', { class: 'danger' }))}</details>
-      </div>
-      <h2 id="snippet">To paste</h2>
-      <p class="field"><label for="code">Into the page, where you want the chat</label><textarea id="code" readonly rows="3" spellcheck="false" data-copy>\n${snippet}</textarea></p>
-      <h2 id="preview">Preview</h2>
-      <p class="hint">As readers see it. Its questions count like theirs.</p>
-      <script type="module" src="/widget/v1/ganglion-chat.js"></script>
-      <ganglion-chat api="${api}" height="28em"></ganglion-chat>
-      <h2 id="refused">What was not found</h2>
-      <p class="hint">Questions without an answer, from this site and everywhere else.</p>
-      ${
-        refused.length === 0
-          ? html`<p class="empty">Nothing yet.</p>`
-          : html`<ul>${refused.map((one) => html`<li><a href="${searchPath(kb.slug, { q: one.question, kind: 'all' })}"><bdi>${one.question}</bdi></a> ${one.refused}</li>`)}</ul>`
-      }
-      <p><a href="${kbPage(kb.slug)}/questions?order=refused">All questions of this knowledge base</a></p>
-      <h2 id="change">Change it</h2>
-      ${form(visit, { action: path, errors }, [fields(typed, errors), button('Save')])}`,
+
+  pages.post('/kb/:kb/sites/:id/remove', ofOne, async ({ caller, params }) => {
+    await removeSite(ctx, caller, params)
+    return { to: `${sitesPath(params.kb)}?done=removed` }
   })
+
+  /** Renders the sites of a knowledge base, with a form to add one. */
+  async function sites(
+    { visit, caller, params }: Pick<ConsoleRequest<{ kb: string }>, 'visit' | 'caller' | 'params'>,
+    { notice, typed = emptyForm, errors }: View,
+  ): Promise<Html> {
+    const [kb, sites] = [await describeKb(ctx, caller, params.kb), await listSites(ctx, caller, params.kb)]
+    return page(visit, {
+      title: `Sites of ${kb.title}`,
+      kb,
+      notice,
+      main: html`<h1>Sites</h1>
+        <p>Other web pages on which readers ask this knowledge base, without a key. They see only what is public.</p>
+        ${sites.length === 0 ? html`<p class="empty">There are no sites yet.</p>` : table(kb, sites)}
+        <h2 id="new">Add a site</h2>
+        ${form(visit, { action: sitesPath(kb.slug), errors }, [fields(typed, errors), button('Add the site')])}`,
+    })
+  }
+
+  /** Renders a site: what to paste, a preview, what readers did not find, and its bounds. */
+  async function site(
+    { visit, caller, params, request }: ConsoleRequest<z.output<typeof SiteParams>>,
+    { notice, typed, errors }: View,
+  ): Promise<Html> {
+    const site = await readSite(ctx, caller, params)
+    const kb = await describeKb(ctx, caller, params.kb)
+    const { questions: refused } = await listQuestions(ctx, caller, kb.slug, { order: 'refused', from: 0, limit: 10 })
+    const base = ctx.urls.base || `${request.protocol}://${request.host}`
+    const { id, name, disabledAt, askedToday, perDay } = site
+    const api = `/widget/v1/sites/${id}`
+    const path = `${sitesPath(kb.slug)}/${id}`
+    const shown = typed ?? {
+      ...site,
+      origins: site.origins.join('\n'),
+      perMinute: `${site.perMinute}`,
+      perDay: `${perDay}`,
+    }
+    const snippet = `<script type="module" src="${base}/widget/v1/ganglion-chat.js"></script>\n<ganglion-chat api="${base}${api}"></ganglion-chat>`
+    return page(visit, {
+      title: `Site ${name}`,
+      kb,
+      notice,
+      islands: ['copy'],
+      main: html`<p><a href="${sitesPath(kb.slug)}">All sites</a></p>
+        <h1><bdi>${name}</bdi></h1>
+        <dl class="report">
+          <div><dt>State</dt><dd>${siteState(site)}</dd></div>
+          <div><dt>Questions today</dt><dd>${askedToday} of ${perDay}</dd></div>
+        </dl>
+        <div class="row">
+          ${form(visit, { action: `${path}/${disabledAt === null ? 'disable' : 'enable'}` }, button(disabledAt === null ? 'Switch it off' : 'Switch it on', { class: 'second' }))}
+          <details><summary>Remove…</summary>${form(visit, { action: `${path}/remove` }, button('Remove it now', { class: 'danger' }))}</details>
+        </div>
+        <h2 id="snippet">To paste</h2>
+        <p class="field"><label for="code">Into the page, where you want the chat</label><textarea id="code" readonly rows="3" spellcheck="false" data-copy>\n${snippet}</textarea></p>
+        <h2 id="preview">Preview</h2>
+        <p class="hint">As readers see it. Its questions count like theirs.</p>
+        <script type="module" src="/widget/v1/ganglion-chat.js"></script>
+        <ganglion-chat api="${api}" height="28em"></ganglion-chat>
+        <h2 id="refused">What was not found</h2>
+        <p class="hint">Questions without an answer, from this site and everywhere else.</p>
+        ${
+          refused.length === 0
+            ? html`<p class="empty">Nothing yet.</p>`
+            : html`<ul>${refused.map((one) => html`<li><a href="${searchPath(kb.slug, { q: one.question, kind: 'all' })}"><bdi>${one.question}</bdi></a> ${one.refused}</li>`)}</ul>`
+        }
+        <p><a href="${kbPage(kb.slug)}/questions?order=refused">All questions of this knowledge base</a></p>
+        <h2 id="change">Change it</h2>
+        ${form(visit, { action: path, errors }, [fields(shown, errors), button('Save')])}`,
+    })
+  }
 }
 
-function fields({ name, origins, perMinute, perDay }: SiteForm, errors: FormErrors | undefined): Html[] {
-  const number = { inputmode: 'numeric', required: true, class: 'short' } as const
+function read({ origins, perMinute, perDay, ...typed }: SiteForm): NewSite {
+  const lines = origins.split(/\s+/).filter((line) => line !== '')
+  const numberOf = (typed: string) => (/^\d{1,9}$/.test(typed.trim()) ? Number(typed) : typed)
+  const input = { name: typed.name.trim(), origins: lines, perMinute: numberOf(perMinute), perDay: numberOf(perDay) }
+  return parseSent(NewSite, input)
+}
+
+function fields(typed: SiteForm, errors: FormErrors | undefined): Html[] {
+  const { text, area } = controlsOf(typed, errors)
+  const number = { inputmode: 'numeric', required: true, class: 'short' }
   return [
-    field({
-      name: 'name',
-      label: 'Name',
-      value: name,
-      errors,
-      hint: 'Only curators see it.',
-      attributes: { required: true, maxlength: 100 },
-    }),
-    textArea({
-      ...{ name: 'origins', label: 'Addresses', value: origins, errors },
+    text('name', 'Name', { hint: 'Only curators see it.', required: true, maxlength: 100 }),
+    area('origins', 'Addresses', {
       hint: 'Where its pages are, one on a line, without a path: https://www.example.org',
-      attributes: { required: true, class: 'short', spellcheck: 'false' },
+      ...{ required: true, class: 'short', spellcheck: 'false' },
     }),
-    field({
-      name: 'perMinute',
-      label: 'Questions of a visitor in a minute',
-      value: perMinute,
-      errors,
-      attributes: number,
-    }),
-    field({ name: 'perDay', label: 'Questions of all visitors in a day', value: perDay, errors, attributes: number }),
+    text('perMinute', 'Questions of a visitor in a minute', number),
+    text('perDay', 'Questions of all visitors in a day', number),
   ]
 }
 

@@ -7,7 +7,7 @@ import { content, type Html, html } from '../layout/html-template.ts'
 import type { Visit } from '../layout/page.ts'
 import { withQuery } from '../layout/page-query.ts'
 import { placeWords, when } from '../layout/wording.ts'
-import { feedbackPage, turnId } from './chat-paths.ts'
+import { feedbackPage, turnId } from './ask-paths.ts'
 
 export type ShownTurn = PastTurn & {
   /** Of the answer; undefined where it may not be shown any more. */

@@ -71,6 +71,11 @@ export function textArea({ value, ...options }: ControlOptions & { value?: strin
 
 export type Choice = { value: string; label: string }
 
+/** Returns choices that are called by their values. */
+export function choicesOf(values: readonly string[]): Choice[] {
+  return values.map((value) => ({ value, label: value }))
+}
+
 export function selectField({
   value,
   choices,

@@ -72,7 +72,7 @@ function askedNonce(request: FastifyRequest): string | undefined {
 }
 
 /** A validated request of a signed-in person. */
-export type PageRequest<Params = unknown, Query = unknown, Body = unknown> = {
+export type ConsoleRequest<Params = unknown, Query = unknown, Body = unknown> = {
   request: FastifyRequest
   reply: FastifyReply
   visit: Visit
@@ -87,7 +87,7 @@ export type PageRequest<Params = unknown, Query = unknown, Body = unknown> = {
 /** Markup with status 200 or another one, or the path to redirect to. */
 export type PageAnswer = Html | { page: Html; status: number } | { to: string }
 
-export type Refusal = { status: number; errors: FormErrors }
+export type FormRefusal = { status: number; errors: FormErrors }
 
 type Schemas<P, Q, B> = {
   params?: P
@@ -98,15 +98,15 @@ type Schemas<P, Q, B> = {
   notices?: Readonly<Record<string, string>>
 }
 
-type Sent<P, Q, B> = PageRequest<z.output<P>, z.output<Q>, z.output<B>>
+type Sent<P, Q, B> = ConsoleRequest<z.output<P>, z.output<Q>, z.output<B>>
 type Act<P, Q, B> = (sent: Sent<P, Q, B>) => PageAnswer | Promise<PageAnswer>
 
 type FormRoute<P, Q, B> = Schemas<P, Q, B> & {
   act: Act<P, Q, B>
   /** Renders the form again, with the errors and what was typed. */
-  refused(sent: Sent<P, Q, B>, refusal: Refusal): Html | Promise<Html>
+  refused(sent: Sent<P, Q, B>, refusal: FormRefusal): Html | Promise<Html>
   /** Returns why the form is refused. Throws an error that the form cannot explain. */
-  explain?(error: unknown): Refusal
+  explain?(error: unknown): FormRefusal
 }
 
 /** Returns functions that add pages and forms with the same configuration to the console. */

@@ -1,12 +1,27 @@
+import { z } from 'zod'
+import type { AppContext } from '../../app/open-context.ts'
 import { candidatePage, kbPage, neuronPage } from '../../contract/console-paths.ts'
-import { type FindingPage, type FindingRule, type FindingView, findingRules } from '../../operate/lint/list-findings.ts'
+import { GanglionError } from '../../contract/errors.ts'
+import { SeqId } from '../../contract/vocabulary.ts'
+import type { ZodFastify } from '../../http/zod-compilers.ts'
+import { lintNow } from '../../operate/lint/lint-kb.ts'
+import {
+  type FindingPage,
+  type FindingRule,
+  type FindingView,
+  findingRules,
+  listFindings,
+} from '../../operate/lint/list-findings.ts'
+import { proposeFinding } from '../../operate/lint/propose-finding.ts'
+import { readKbOverview } from '../../operate/overview/read-overview.ts'
 import { button, form } from '../layout/form.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { page, type Visit } from '../layout/page.ts'
-import { withQuery } from '../layout/page-query.ts'
+import { KbParams, withQuery } from '../layout/page-query.ts'
+import { type ConsoleRequest, pagesOf } from '../layout/page-routes.ts'
 import { counted, numberText, when } from '../layout/wording.ts'
 
-export type FindingsView = {
+type FindingsView = {
   kb: { slug: string; title: string }
   /** Undefined while they are looked for for the first time. */
   findings: FindingPage | undefined
@@ -26,7 +41,7 @@ const ruleLabels: Readonly<Record<FindingRule, string>> = {
   orphan: 'Pages without links',
 }
 
-export function findingsPage(visit: Visit, view: FindingsView): Html {
+function findingsPage(visit: Visit, view: FindingsView): Html {
   const { kb, findings, notice, problem } = view
   return page(visit, {
     title: `Findings of ${kb.title}`,
@@ -144,4 +159,81 @@ function settling(visit: Visit, view: FindingsView, finding: FindingView): HtmlP
 
 function pageLink(slug: string, { seqId, title }: { seqId: string; title: string }): Html {
   return html`<a href="${neuronPage(slug, seqId)}"><bdi>${title}</bdi></a>`
+}
+
+const findingsOnPage = 25
+
+/** What a form has led to, with commas between. */
+const listOf = (item: z.ZodString | z.ZodUUID) =>
+  z
+    .string()
+    .transform((text) => text.split(','))
+    .pipe(z.array(item).max(20))
+    .catch([])
+const Query = z.object({
+  rule: z.enum(findingRules).optional().catch(undefined),
+  from: z.coerce.number().int().min(0).max(1e9).catch(0),
+  proposed: z.coerce.number().int().min(0).max(1e6).optional().catch(undefined),
+  changes: listOf(z.uuid()),
+  byHand: listOf(SeqId),
+})
+const Settling = z.object({ fingerprint: z.string().max(100), choice: SeqId })
+
+export function findingsRoutes(app: ZodFastify, ctx: AppContext): void {
+  const pages = pagesOf(app, { people: 'curator' })
+
+  pages.get('/kb/:kb/findings', { params: KbParams, query: Query }, (sent) =>
+    shown(sent, { notice: noticeOf(sent.params.kb, sent.query) }),
+  )
+
+  pages.form('/kb/:kb/findings', {
+    ...{ params: KbParams, query: Query, body: Settling },
+    async act({ caller, params: { kb }, query: { rule, from }, body }) {
+      const { candidateIds, byHand } = await proposeFinding(ctx, caller, kb, body)
+      const done = { changes: candidateIds.join(','), byHand: byHand.map(({ seqId }) => seqId).join(',') }
+      return { to: withQuery(`${kbPage(kb)}/findings`, { rule, from, ...done }) }
+    },
+    explain(error) {
+      if (!(error instanceof GanglionError)) throw error
+      const isGone = error.code === 'not_found'
+      const problem = isGone
+        ? 'This finding is gone: somebody has settled it, or the pages have changed.'
+        : error.message
+      return { status: isGone ? 409 : error.status, errors: { formErrors: [problem] } }
+    },
+    refused: (sent, { errors }) => shown(sent, { problem: errors.formErrors?.[0] }),
+  })
+
+  pages.post('/kb/:kb/findings/lint', { params: KbParams }, async ({ caller, params: { kb } }) => {
+    const { findings } = await lintNow(ctx, caller, kb)
+    const proposed = findings.filter(({ status }) => status === 'proposed').length
+    return { to: withQuery(`${kbPage(kb)}/findings`, { proposed }) }
+  })
+
+  async function shown(
+    { visit, caller, params, query: { rule, from } }: ConsoleRequest<{ kb: string }, z.infer<typeof Query>>,
+    said: Pick<FindingsView, 'notice' | 'problem'>,
+  ): Promise<Html> {
+    const kb = await readKbOverview(ctx, caller, params.kb)
+    const findings = await listFindings(ctx, caller, kb.slug, { rule, from, limit: findingsOnPage })
+    return findingsPage(visit, { kb, findings, rule, from, now: new Date(), ...said })
+  }
+}
+
+function noticeOf(kb: string, { proposed, changes, byHand }: z.infer<typeof Query>): Html | undefined {
+  if (proposed === 0) return html`There is nothing new.`
+  if (proposed !== undefined) {
+    return html`${counted(proposed, 'finding')} put into <a href="${withQuery('/queue', { kb, connector: 'lint' })}">the queue</a>.`
+  }
+  if (changes.length + byHand.length === 0) return undefined
+  return html`${
+    changes.length > 0 &&
+    html`${counted(changes.length, 'change')} proposed:
+      ${changes.map((id, index) => html`<a href="${candidatePage(id)}">change ${index + 1}</a> `)}`
+  }
+  ${
+    byHand.length > 0 &&
+    html`To be edited by hand, since the link stands in the front matter or in text that is too complex:
+      ${byHand.map((seqId) => html`<a href="${neuronPage(kb, seqId)}/edit">${seqId}</a> `)}`
+  }`
 }

@@ -1,4 +1,3 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { addAnswerTest } from '../../answer-tests/add-test.ts'
 import { dismissProposedTest } from '../../answer-tests/proposed-tests.ts'
@@ -7,16 +6,15 @@ import type { AppContext } from '../../app/open-context.ts'
 import { AnswerTestInput, TestDismissal, type TestReport } from '../../contract/answer-tests.ts'
 import { kbPage, neuronPage } from '../../contract/console-paths.ts'
 import { parseSent } from '../../contract/faults.ts'
-import { callerOf } from '../../http/access/auth.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { describeKb } from '../../pages/describe-kb.ts'
 import { audiences } from '../../rules/access/audience.ts'
-import { button, type FormErrors, FormFields, field, form, refusedForm, selectField, textArea } from '../layout/form.ts'
+import { button, choicesOf, controlsOf, type FormErrors, FormFields, form } from '../layout/form.ts'
 import { historyChart } from '../layout/history-chart.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { type PageKb, page, type Visit } from '../layout/page.ts'
 import { KbParams, withQuery } from '../layout/page-query.ts'
-import { send, visitOf } from '../layout/page-routes.ts'
+import { type ConsoleRequest, pagesOf } from '../layout/page-routes.ts'
 import { resultList } from './effects-section.ts'
 
 const Query = z.object({
@@ -47,46 +45,37 @@ const refusals = [
 ]
 
 export function testsPageRoutes(app: ZodFastify, ctx: AppContext): void {
-  const config = { people: 'curator' } as const
+  const pages = pagesOf(app, { people: 'curator' })
 
-  app.get('/kb/:kb/tests', { config, schema: { params: KbParams, querystring: Query } }, async (request, reply) => {
-    const { did, ...typed } = request.query
-    const notice = did !== undefined && didWords[did]
-    return sendPage(request, reply, request.params.kb, { typed, notice })
+  pages.get('/kb/:kb/tests', { params: KbParams, query: Query }, (sent) => {
+    const { did, ...typed } = sent.query
+    return tests(sent, { typed, notice: did !== undefined && didWords[did] })
   })
 
-  app.post('/kb/:kb/tests', { config, schema: { params: KbParams, body: FormFields } }, async (request, reply) => {
-    const { kb } = request.params
-    try {
-      await addAnswerTest(ctx, callerOf(request), kb, parseSent(AnswerTestInput, inputOf(request.body)))
-      return reply.redirect(withQuery(`${kbPage(kb)}/tests`, { did: 'added' }), 303)
-    } catch (error) {
-      const { status, errors } = refusedForm(error)
-      return sendPage(request, reply, kb, { typed: request.body, notice: undefined, errors }, status)
-    }
+  pages.form('/kb/:kb/tests', {
+    ...{ params: KbParams, body: FormFields },
+    async act({ caller, params: { kb }, body }) {
+      await addAnswerTest(ctx, caller, kb, parseSent(AnswerTestInput, inputOf(body)))
+      return { to: withQuery(`${kbPage(kb)}/tests`, { did: 'added' }) }
+    },
+    refused: (sent, { errors }) => tests(sent, { typed: sent.body, notice: undefined, errors }),
   })
 
-  app.post(
+  pages.post(
     '/kb/:kb/tests/dismiss',
-    { config, schema: { params: KbParams, body: FormFields } },
-    async (request, reply) => {
-      const { kb } = request.params
-      await dismissProposedTest(ctx, callerOf(request), kb, parseSent(TestDismissal, request.body))
-      return reply.redirect(`${withQuery(`${kbPage(kb)}/tests`, { did: 'dismissed' })}#proposed`, 303)
+    { params: KbParams, body: FormFields },
+    async ({ caller, params: { kb }, body }) => {
+      await dismissProposedTest(ctx, caller, kb, parseSent(TestDismissal, body))
+      return { to: `${withQuery(`${kbPage(kb)}/tests`, { did: 'dismissed' })}#proposed` }
     },
   )
 
-  async function sendPage(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    kbName: string,
+  async function tests(
+    { visit, caller, params }: Pick<ConsoleRequest<{ kb: string }>, 'visit' | 'caller' | 'params'>,
     view: Pick<TestsView, 'typed' | 'notice' | 'errors'>,
-    status = 200,
-  ): Promise<FastifyReply> {
-    const caller = callerOf(request)
-    const kb = await describeKb(ctx, caller, kbName)
-    const report = await readTestReport(ctx, caller, kb.slug)
-    return send(reply, testsPage(visitOf(request), { kb, report, ...view }), status)
+  ): Promise<Html> {
+    const kb = await describeKb(ctx, caller, params.kb)
+    return testsPage(visit, { kb, report: await readTestReport(ctx, caller, kb.slug), ...view })
   }
 }
 
@@ -161,41 +150,17 @@ function proposedSection(visit: Visit, { kb, report: { proposed = [], morePropos
 }
 
 function addForm(visit: Visit, { kb, typed, errors }: TestsView): Html {
-  const value = (name: string) => typed[name] ?? ''
+  const { text, area, select } = controlsOf({ ...typed, audience: typed.audience || 'tool' }, errors)
+  const hint = 'seqIds, with commas between.'
   return html`<section aria-labelledby="add-title"><h2 id="add-title">Add a test</h2>
     <p>With a question alone, the first page of today’s answer becomes what must hold.</p>
     ${form(visit, { action: `${kbPage(kb.slug)}/tests`, errors }, [
-      field({ name: 'question', label: 'Question', value: value('question'), errors, attributes: { maxlength: 1000 } }),
-      selectField({
-        name: 'audience',
-        label: 'Asked as',
-        value: value('audience') || 'tool',
-        choices: audiences.map((audience) => ({ value: audience, label: audience })),
-        errors,
-      }),
-      field({
-        name: 'retrieves',
-        label: 'Pages that are among the first five',
-        hint: 'seqIds, with commas between.',
-        value: value('retrieves'),
-        errors,
-      }),
-      field({
-        name: 'cites',
-        label: 'Pages that the answer cites',
-        hint: 'seqIds, with commas between.',
-        value: value('cites'),
-        errors,
-      }),
-      textArea({
-        name: 'contains',
-        label: 'Texts that the answer holds',
-        hint: 'One on each line.',
-        value: value('contains'),
-        errors,
-        attributes: { class: 'short', rows: 2 },
-      }),
-      selectField({ name: 'refuses', label: 'Refusal', value: value('refuses'), choices: refusals, errors }),
+      text('question', 'Question', { maxlength: 1000 }),
+      select('audience', 'Asked as', choicesOf(audiences)),
+      text('retrieves', 'Pages that are among the first five', { hint }),
+      text('cites', 'Pages that the answer cites', { hint }),
+      area('contains', 'Texts that the answer holds', { hint: 'One on each line.', class: 'short', rows: 2 }),
+      select('refuses', 'Refusal', refusals),
       html`<p>${button('Add the test')}</p>`,
     ])}</section>`
 }

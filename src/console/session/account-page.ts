@@ -1,6 +1,6 @@
 import { NoticeMode } from '../../contract/vocabulary.ts'
 import type { Account } from '../../people/account.ts'
-import { button, type FormErrors, field, form, selectField } from '../layout/form.ts'
+import { button, controlsOf, type FormErrors, form, selectField } from '../layout/form.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { page, type Visit } from '../layout/page.ts'
 import { when } from '../layout/wording.ts'
@@ -49,65 +49,40 @@ export function accountPage(visit: Visit, { account, sendsMail, notice, refused 
 
 function nameForm(visit: Visit, refused: AccountView['refused']): Html {
   const errors = refused?.form === 'name' ? refused.errors : undefined
+  const { text } = controlsOf({ name: refused?.name ?? visit.session.user.name }, errors)
   return html`<h2>Name</h2>
-    ${form(
-      visit,
-      { action: '/account/name', errors },
-      html`${field({
-        name: 'name',
-        label: 'Your name',
-        value: refused?.name ?? visit.session.user.name,
+    ${form(visit, { action: '/account/name', errors }, [
+      text('name', 'Your name', {
         hint: 'It stands beside what you decide from now on. What is in the history stays.',
-        errors,
-        attributes: { autocomplete: 'name', required: true },
-      })}
-      ${button('Save name')}`,
-    )}`
+        ...{ autocomplete: 'name', required: true },
+      }),
+      button('Save name'),
+    ])}`
 }
 
 function passwordForm(visit: Visit, { hasPassword, isLinked }: Account, refused: AccountView['refused']): Html {
   const errors = refused?.form === 'password' ? refused.errors : undefined
   const { email } = visit.session.user
   const isNew = !hasPassword && !isLinked
+  const { text } = controlsOf({ email: refused?.email ?? email }, errors)
   return html`<h2>${isNew ? 'E-mail and password' : 'Password'}</h2>
     ${isNew && html`<p class="warning">You have no password yet. Without one, you cannot sign in again once this session has ended.</p>`}
     ${isLinked && html`<p>You sign in with single sign-on. A password is another way in.</p>`}
-    ${form(
-      visit,
-      { action: '/account/password', errors },
-      html`${
-        isNew
-          ? field({
-              name: 'email',
-              label: 'E-mail',
-              type: 'email',
-              value: refused?.email ?? email,
-              errors,
-              hint: 'You sign in with it. No mail is sent.',
-              attributes: { autocomplete: 'username', required: true },
-            })
-          : html`<input type="hidden" name="username" value="${email}" autocomplete="username">`
-      }
-      ${
-        hasPassword &&
-        field({
-          name: 'current',
-          label: 'Current password',
-          type: 'password',
-          errors,
-          attributes: { autocomplete: 'current-password', required: true },
-        })
-      }
-      ${field({
-        name: 'password',
-        label: 'New password',
-        type: 'password',
+    ${form(visit, { action: '/account/password', errors }, [
+      isNew
+        ? text('email', 'E-mail', {
+            hint: 'You sign in with it. No mail is sent.',
+            ...{ type: 'email', autocomplete: 'username', required: true },
+          })
+        : html`<input type="hidden" name="username" value="${email}" autocomplete="username">`,
+      hasPassword &&
+        text('current', 'Current password', { type: 'password', autocomplete: 'current-password', required: true }),
+      text('password', 'New password', {
         hint: 'At least 12 characters. Three or four unrelated words are easy to remember. Your other sessions end.',
-        errors,
-        attributes: { autocomplete: 'new-password', required: true, minlength: 12 },
-      })}
-      ${button(hasPassword ? 'Change password' : 'Set password')}`,
-    )}`
+        ...{ type: 'password', autocomplete: 'new-password', required: true, minlength: 12 },
+      }),
+      button(hasPassword ? 'Change password' : 'Set password'),
+    ])}`
 }
 
 const noticeLabels = { 'at-once': 'A mail each, at once', digest: 'One mail a day', off: 'No mails' } as const

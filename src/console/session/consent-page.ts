@@ -1,8 +1,86 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { InteractionResults, Provider } from 'oidc-provider'
+import { z } from 'zod'
+import type { AppContext } from '../../app/open-context.ts'
+import { GanglionError } from '../../contract/errors.ts'
+import { reaches } from '../../contract/vocabulary.ts'
+import { agentAddress, audienceOf } from '../../http/oauth/agent-address.ts'
+import { agentScopes, authorizationServer } from '../../http/oauth/authorization-server.ts'
+import type { ZodFastify } from '../../http/zod-compilers.ts'
+import { listKnowledgeBases } from '../../pages/list-knowledge-bases.ts'
+import { connectAgent } from '../../people/manage-api-keys.ts'
 import { button, checkbox, form } from '../layout/form.ts'
 import { type Html, html } from '../layout/html-template.ts'
 import { page, type Visit } from '../layout/page.ts'
+import { type ConsoleRequest, pagesOf } from '../layout/page-routes.ts'
 
-export type ConsentView = {
+const Params = z.object({ client_id: z.string(), redirect_uri: z.string(), scope: z.string().default('') })
+const Decision = z.object({ decision: z.enum(['allow', 'deny']), propose: z.string().optional() })
+
+/** Adds the page on which a person lets an agent in. */
+export function consentRoutes(app: ZodFastify, ctx: AppContext): void {
+  const pages = pagesOf(app)
+  const params = z.object({ uid: z.string() })
+
+  pages.get('/oauth/consent/:uid', { params }, async (sent) => {
+    const { client, asked, mayPropose } = await read(sent)
+    const { knowledgeBases } = await listKnowledgeBases(ctx, sent.caller)
+    const to = new URL(asked.redirect_uri)
+    const view = { uid: sent.params.uid, client, goesTo: to.host || to.protocol, knowledgeBases, mayPropose }
+    return consentPage(sent.visit, view)
+  })
+
+  pages.post('/oauth/consent/:uid', { params, body: Decision }, async (sent) => {
+    const { provider, address, client, asked, mayPropose } = await read(sent)
+    const { request, reply, visit, caller } = sent
+    const { decision, propose } = sent.body
+    const { user } = visit.session
+    let result: InteractionResults = { error: 'access_denied', error_description: 'The person refused.' }
+    if (decision === 'allow') {
+      const grant = new provider.Grant({ accountId: user.id, clientId: asked.client_id })
+      const granted: readonly string[] = mayPropose && propose !== undefined ? agentScopes : ['read']
+      const refused = agentScopes.filter((scope) => !granted.includes(scope))
+      grant.addOIDCScope(granted.join(' '))
+      grant.addResourceScope(audienceOf(address), granted.join(' '))
+      if (refused.length > 0) {
+        grant.rejectOIDCScope(refused.join(' '))
+        grant.rejectResourceScope(audienceOf(address), refused.join(' '))
+      }
+      const grantId = await grant.save()
+      const role = granted.includes('propose') ? 'app' : 'reader'
+      await connectAgent(ctx, caller, { client, role, grantId, clientId: asked.client_id })
+      result = { login: { accountId: user.id }, consent: { grantId } }
+    }
+    const to = await provider.interactionResult(request.raw, reply.raw, result, { mergeWithLastSubmission: false })
+    reply.header('refresh', `0; url=${to}`)
+    return goingBackPage(visit, to)
+  })
+
+  async function read({ request, reply, visit }: Pick<ConsoleRequest, 'request' | 'reply' | 'visit'>) {
+    const address = agentAddress(request, ctx)
+    if (address === undefined) throw new GanglionError('not_found')
+    const provider = await authorizationServer(ctx, address)
+    const params = await askedOf(provider, request, reply)
+    const asked = Params.parse(params)
+    const known = await provider.Client.find(asked.client_id)
+    if (known === undefined) throw new GanglionError('link_expired')
+    const isCurator = reaches(visit.session.role, 'curator')
+    const mayPropose = isCurator && asked.scope.split(' ').includes('propose')
+    return { provider, address, asked, mayPropose, client: known.clientName ?? 'An agent without a name' }
+  }
+}
+
+/** What the agent asked for, in this browser. @throws {GanglionError} `link_expired` */
+async function askedOf(provider: Provider, { raw }: FastifyRequest, reply: FastifyReply) {
+  try {
+    return (await provider.interactionDetails(raw, reply.raw)).params
+  } catch (cause) {
+    if (cause instanceof Error && cause.name === 'SessionNotFound') throw new GanglionError('link_expired')
+    throw cause
+  }
+}
+
+type ConsentView = {
   uid: string
   /** As the agent calls itself: anybody may. */
   client: string
@@ -14,7 +92,7 @@ export type ConsentView = {
 }
 
 /** Asks a person whether an agent may act for them. */
-export function consentPage(visit: Visit, { uid, client, goesTo, knowledgeBases, mayPropose }: ConsentView): Html {
+function consentPage(visit: Visit, { uid, client, goesTo, knowledgeBases, mayPropose }: ConsentView): Html {
   const { user, tenant } = visit.session
   return page(visit, {
     title: 'Connect an agent',
@@ -43,7 +121,7 @@ export function consentPage(visit: Visit, { uid, client, goesTo, knowledgeBases,
 }
 
 /** Leads back to the agent, by a header: a form must lead nowhere but to this server. */
-export function goingBackPage(visit: Visit, to: string): Html {
+function goingBackPage(visit: Visit, to: string): Html {
   return page(visit, {
     title: 'Going back',
     main: html`<h1>Going back to the agent</h1><p><a href="${to}">Go on</a>, if nothing happens.</p>`,

@@ -10,13 +10,12 @@ import { endOwnSession } from '../../people/account.ts'
 import { type LinkPurpose, makeAdministrator, readLink, setPasswordByLink } from '../../people/follow-links.ts'
 import { signIn } from '../../people/sign-in.ts'
 import { type SingleSignOn, singleSignOn } from '../../people/single-sign-on.ts'
-import { button, type FormErrors, FormFields, field, form, refusedForm } from '../layout/form.ts'
+import { button, controlsOf, type FormErrors, FormFields, form, refusedForm } from '../layout/form.ts'
 import { type Html, html } from '../layout/html-template.ts'
 import { barePage } from '../layout/page.ts'
 import { send } from '../layout/page-routes.ts'
 import { nextPath } from './next-path.ts'
-import { refuseSignIn } from './refuse-sign-in.ts'
-import { signInPage } from './sign-in-page.ts'
+import { refuseSignIn, signInPage } from './sign-in-page.ts'
 
 type SetUpView = {
   link: string
@@ -164,13 +163,9 @@ function setUpPage({ link, view, typed = {}, errors }: SetUpView): Html {
       { action: '/set-up', errors },
       html`<input type="hidden" name="link" value="${link}">
       ${isFirst ? aboutYou(typed, errors) : html`<input type="hidden" name="username" value="${view.email}" autocomplete="username">`}
-      ${field({
-        name: 'password',
-        label: 'Password',
-        type: 'password',
+      ${controlsOf({}, errors).text('password', 'Password', {
         hint: 'At least 12 characters. Three or four unrelated words are easy to remember.',
-        errors,
-        attributes: { autocomplete: 'new-password', required: true, minlength: 12 },
+        ...{ type: 'password', autocomplete: 'new-password', required: true, minlength: 12 },
       })}
       <div class="row">
         ${button(isFirst ? 'Make my account' : 'Save and sign in')}
@@ -181,22 +176,13 @@ function setUpPage({ link, view, typed = {}, errors }: SetUpView): Html {
   return barePage({ title, main })
 }
 
-function aboutYou(typed: FormFields, errors: FormErrors | undefined): Html {
-  return html`${field({
-    name: 'email',
-    label: 'E-mail',
-    type: 'email',
-    value: typed.email,
-    errors,
-    hint: 'You sign in with it. No mail is sent.',
-    attributes: { autocomplete: 'username', required: true },
-  })}
-  ${field({
-    name: 'name',
-    label: 'Your name',
-    value: typed.name,
-    errors,
-    hint: 'It stands beside what you decide.',
-    attributes: { autocomplete: 'name', required: true },
-  })}`
+function aboutYou(typed: FormFields, errors: FormErrors | undefined): Html[] {
+  const { text } = controlsOf(typed, errors)
+  return [
+    text('email', 'E-mail', {
+      hint: 'You sign in with it. No mail is sent.',
+      ...{ type: 'email', autocomplete: 'username', required: true },
+    }),
+    text('name', 'Your name', { hint: 'It stands beside what you decide.', autocomplete: 'name', required: true }),
+  ]
 }

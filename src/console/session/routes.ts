@@ -1,11 +1,9 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { parseSent } from '../../contract/faults.ts'
 import { MeChange } from '../../contract/me.ts'
 import { Email, NewPassword, PersonName } from '../../contract/people.ts'
-import { callerOf } from '../../http/access/auth.ts'
 import { clientAddress } from '../../http/access/session-cookie.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import {
@@ -20,10 +18,10 @@ import {
   switchTenant,
 } from '../../people/account.ts'
 import { disconnectAgent } from '../../people/manage-api-keys.ts'
-import type { Session } from '../../people/person-session.ts'
 import { changeMe } from '../../people/read-me.ts'
-import { FormFields, refusedForm } from '../layout/form.ts'
-import { send, visitOf } from '../layout/page-routes.ts'
+import { FormFields } from '../layout/form.ts'
+import type { Html } from '../layout/html-template.ts'
+import { type ConsoleRequest, pagesOf } from '../layout/page-routes.ts'
 import { type AccountView, accountPage } from './account-page.ts'
 
 const Name = z.object({ name: PersonName })
@@ -43,9 +41,8 @@ const FilterPath = z.object({
 const Filter = FilterPath.extend({
   name: z.string().trim().min(1, 'must be given').max(60, 'must be at most 60 characters'),
 })
-const Done = z.looseObject({ done: z.string().optional() })
 
-const notices: Readonly<Record<string, string>> = {
+const notices = {
   name: 'Your name is saved.',
   password: 'Your password is saved. Your other sessions have ended.',
   notices: 'Saved. It holds from now on.',
@@ -56,88 +53,76 @@ const notices: Readonly<Record<string, string>> = {
 }
 
 export function accountRoutes(app: ZodFastify, ctx: AppContext): void {
-  app.post('/sign-out', async (request, reply) => {
-    await signOut(ctx, sessionOf(request), clientAddress(request))
+  const pages = pagesOf(app)
+
+  pages.post('/sign-out', {}, async ({ visit, request, reply }) => {
+    await signOut(ctx, visit.session, clientAddress(request))
     app.sessions.end(reply)
-    return reply.redirect('/sign-in?done=out', 303)
+    return { to: '/sign-in?done=out' }
   })
 
-  app.get('/account', { schema: { querystring: Done } }, (request, reply) =>
-    sendAccount(request, reply, { notice: notices[request.query.done ?? ''] }),
-  )
+  pages.get('/account', { notices }, (sent) => account(sent, { notice: sent.notice }))
 
-  app.post('/account/name', { schema: { body: FormFields } }, async (request, reply) => {
-    try {
-      const { name } = parseSent(Name, request.body)
-      await changeName(ctx, sessionOf(request), name, clientAddress(request))
-      return reply.redirect('/account?done=name', 303)
-    } catch (error) {
-      const { status, errors } = refusedForm(error)
-      return sendAccount(request, reply, { refused: { form: 'name', name: request.body.name, errors } }, status)
-    }
+  pages.form('/account/name', {
+    body: FormFields,
+    async act({ visit, request, body }) {
+      await changeName(ctx, visit.session, parseSent(Name, body).name, clientAddress(request))
+      return { to: '/account?done=name' }
+    },
+    refused: (sent, { errors }) => account(sent, { refused: { form: 'name', name: sent.body.name, errors } }),
   })
 
-  app.post('/account/password', { schema: { body: FormFields } }, async (request, reply) => {
-    try {
-      const given = parseSent(Password, request.body)
-      const token = await changePassword(ctx, sessionOf(request), given, clientAddress(request))
+  pages.form('/account/password', {
+    body: FormFields,
+    async act({ visit, request, reply, body }) {
+      const token = await changePassword(ctx, visit.session, parseSent(Password, body), clientAddress(request))
       if (token !== undefined) await app.sessions.begin(reply, token)
-      return reply.redirect('/account?done=password', 303)
-    } catch (error) {
-      const { status, errors } = refusedForm(error)
-      return sendAccount(request, reply, { refused: { form: 'password', email: request.body.email, errors } }, status)
-    }
+      return { to: '/account?done=password' }
+    },
+    refused: (sent, { errors }) => account(sent, { refused: { form: 'password', email: sent.body.email, errors } }),
   })
 
-  app.post('/account/notices', { schema: { body: MeChange } }, async (request, reply) => {
-    await changeMe(ctx, callerOf(request), request.body)
-    return reply.redirect('/account?done=notices', 303)
+  pages.post('/account/notices', { body: MeChange }, async ({ caller, body }) => {
+    await changeMe(ctx, caller, body)
+    return { to: '/account?done=notices' }
   })
 
-  app.post('/account/tenant', { schema: { body: Tenant } }, async (request, reply) => {
-    const token = await switchTenant(ctx, sessionOf(request), request.body.tenant)
+  pages.post('/account/tenant', { body: Tenant }, async ({ visit, reply, body }) => {
+    const token = await switchTenant(ctx, visit.session, body.tenant)
     if (token === undefined) throw new GanglionError('not_found')
     await app.sessions.begin(reply, token)
-    return reply.redirect('/account?done=tenant', 303)
+    return { to: '/account?done=tenant' }
   })
 
-  app.post('/account/sessions/:id/end', { schema: { params: SessionPath } }, async (request, reply) => {
-    await endOwnSession(ctx, sessionOf(request), request.params.id)
-    return reply.redirect('/account?done=session', 303)
+  pages.post('/account/sessions/:id/end', { params: SessionPath }, async ({ visit, params }) => {
+    await endOwnSession(ctx, visit.session, params.id)
+    return { to: '/account?done=session' }
   })
 
-  app.post('/account/agents/:id/end', { schema: { params: SessionPath } }, async (request, reply) => {
-    await disconnectAgent(ctx, callerOf(request), request.params.id)
-    return reply.redirect('/account?done=agent', 303)
+  pages.post('/account/agents/:id/end', { params: SessionPath }, async ({ caller, params }) => {
+    await disconnectAgent(ctx, caller, params.id)
+    return { to: '/account?done=agent' }
   })
 
-  app.post('/account/sessions/end-others', async (request, reply) => {
-    await endOtherSessions(ctx, sessionOf(request), clientAddress(request))
-    return reply.redirect('/account?done=sessions', 303)
+  pages.post('/account/sessions/end-others', {}, async ({ visit, request }) => {
+    await endOtherSessions(ctx, visit.session, clientAddress(request))
+    return { to: '/account?done=sessions' }
   })
 
-  app.post('/account/filters', { schema: { body: Filter } }, async (request, reply) => {
-    const { name, path } = request.body
-    await saveFilter(ctx, sessionOf(request), { name, path })
-    return reply.redirect(path, 303)
+  pages.post('/account/filters', { body: Filter }, async ({ visit, body: { name, path } }) => {
+    await saveFilter(ctx, visit.session, { name, path })
+    return { to: path }
   })
 
-  app.post('/account/filters/remove', { schema: { body: FilterPath } }, async (request, reply) => {
-    await removeFilter(ctx, sessionOf(request), request.body.path)
-    return reply.redirect(request.body.path, 303)
+  pages.post('/account/filters/remove', { body: FilterPath }, async ({ visit, body: { path } }) => {
+    await removeFilter(ctx, visit.session, path)
+    return { to: path }
   })
 
-  async function sendAccount(
-    request: FastifyRequest,
-    reply: FastifyReply,
+  async function account(
+    { visit }: Pick<ConsoleRequest, 'visit'>,
     view: Omit<AccountView, 'account' | 'sendsMail'>,
-    status = 200,
-  ): Promise<FastifyReply> {
-    const account = await readAccount(ctx, sessionOf(request))
-    return send(reply, accountPage(visitOf(request), { account, sendsMail: ctx.sendsMail, ...view }), status)
+  ): Promise<Html> {
+    return accountPage(visit, { account: await readAccount(ctx, visit.session), sendsMail: ctx.sendsMail, ...view })
   }
-}
-
-function sessionOf(request: FastifyRequest): Session {
-  return visitOf(request).session
 }

@@ -8,11 +8,11 @@ import { button, controlsOf, type FormErrors, form, refusedForm } from '../layou
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { page } from '../layout/page.ts'
 import { KbParams } from '../layout/page-query.ts'
-import { type PageRequest, pagesOf } from '../layout/page-routes.ts'
+import { type ConsoleRequest, pagesOf } from '../layout/page-routes.ts'
 import { when } from '../layout/wording.ts'
 
 type KbLifeView = { notice?: HtmlPart; typed?: { slug?: string; confirm?: string }; errors?: FormErrors }
-type OfKb = Pick<PageRequest<z.output<typeof KbParams>>, 'visit' | 'caller' | 'params'>
+type OfKb = Pick<ConsoleRequest<z.output<typeof KbParams>>, 'visit' | 'caller' | 'params'>
 
 const notices = {
   rename: 'It is renamed.',

@@ -14,7 +14,7 @@ import {
 import { button, controlsOf, type FormErrors, form } from '../layout/form.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { page, type Visit } from '../layout/page.ts'
-import { type PageRequest, pagesOf } from '../layout/page-routes.ts'
+import { type ConsoleRequest, pagesOf } from '../layout/page-routes.ts'
 import { when } from '../layout/wording.ts'
 
 const dayMs = 86_400_000
@@ -81,14 +81,14 @@ export function keysRoutes(app: ZodFastify, ctx: AppContext): void {
     refused: async (sent, { errors }) => limitsPage(sent.visit, await keyOf(sent), sent.body, errors),
   })
 
-  async function keyOf({ params: { id }, caller: { tenantId } }: PageRequest<z.output<typeof KeyPath>>) {
+  async function keyOf({ params: { id }, caller: { tenantId } }: ConsoleRequest<z.output<typeof KeyPath>>) {
     const key = await ctx.apiKeys.find(id)
     if (key?.tenantId !== tenantId) throw new GanglionError('not_found')
     return key
   }
 
   async function keys(
-    { visit, caller }: Pick<PageRequest, 'visit' | 'caller'>,
+    { visit, caller }: Pick<ConsoleRequest, 'visit' | 'caller'>,
     { notice, token, typed = emptyForm, errors }: KeysView,
     { before }: z.output<typeof Query> = {},
   ): Promise<Html> {

@@ -19,7 +19,7 @@ import { button, controlsOf, type FormErrors, FormFields, form } from '../layout
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { page, type Visit } from '../layout/page.ts'
 import { WholeNumber } from '../layout/page-query.ts'
-import { type PageRequest, pagesOf } from '../layout/page-routes.ts'
+import { type ConsoleRequest, pagesOf } from '../layout/page-routes.ts'
 import { when } from '../layout/wording.ts'
 
 const phrases: Readonly<Record<string, string>> = {
@@ -143,7 +143,7 @@ export function peopleRoutes(app: ZodFastify, ctx: AppContext): void {
   }
 }
 
-type Asked = Pick<PageRequest, 'visit' | 'request'>
+type Asked = Pick<ConsoleRequest, 'visit' | 'request'>
 
 /** Returns who acts. @throws {GanglionError} `insufficient_role` */
 function by({ visit, request }: Asked) {

@@ -23,7 +23,7 @@ import type { WebhookDelivery } from '../../state/webhooks.ts'
 import { button, checkbox, controlsOf, type FormErrors, form } from '../layout/form.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { page, type Visit } from '../layout/page.ts'
-import { type PageRequest, pagesOf, type Refusal } from '../layout/page-routes.ts'
+import { type ConsoleRequest, type FormRefusal, pagesOf } from '../layout/page-routes.ts'
 import { when } from '../layout/wording.ts'
 import { secretBox } from './keys-page.ts'
 
@@ -60,7 +60,7 @@ const receivers = Object.entries(webhookFormats).map(([value, label]) => ({ valu
 
 type ListView = { notice?: HtmlPart; secret?: string; typed?: z.output<typeof Typed>; errors?: FormErrors }
 type OneView = { notice?: HtmlPart; problem?: string; from?: string | undefined; errors?: FormErrors }
-type OfOne = PageRequest<z.output<typeof Path>>
+type OfOne = ConsoleRequest<z.output<typeof Path>>
 
 /** Adds the pages of the webhooks. */
 export function webhooksRoutes(app: ZodFastify, ctx: AppContext): void {
@@ -132,7 +132,7 @@ export function webhooksRoutes(app: ZodFastify, ctx: AppContext): void {
     return { to: '/settings/webhooks?done=removed' }
   })
 
-  async function webhooks({ visit, caller }: Pick<PageRequest, 'visit' | 'caller'>, view: ListView): Promise<Html> {
+  async function webhooks({ visit, caller }: Pick<ConsoleRequest, 'visit' | 'caller'>, view: ListView): Promise<Html> {
     const { notice, secret, typed = Typed.parse({}), errors } = view
     const { kinds, ...texts } = typed
     const { text, select } = controlsOf(texts, errors)
@@ -210,7 +210,7 @@ export function webhooksRoutes(app: ZodFastify, ctx: AppContext): void {
   }
 }
 
-function webhookRefusal(error: unknown): Refusal {
+function webhookRefusal(error: unknown): FormRefusal {
   if (error instanceof ValidationError) return { status: 400, errors: error }
   if (!(error instanceof GanglionError) || error.code !== 'not_found') throw error
   return { status: 400, errors: { fieldErrors: { kb: ['is gone'] } } }
