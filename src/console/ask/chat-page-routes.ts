@@ -26,10 +26,8 @@ import type { FormErrors } from '../layout/form.ts'
 import { KbParams } from '../layout/page-query.ts'
 import { send, visitOf } from '../layout/page-routes.ts'
 import { chatPage, turnId } from './ask-paths.ts'
-import { askPage, type ChatView, deleteChatPage } from './chat-page.ts'
-import { type FeedbackView, feedbackFormPage } from './feedback-page.ts'
-import { showTurns } from './show-turns.ts'
-import { turn } from './turn.ts'
+import { askPage, type ChatView, deleteChatPage, type FeedbackView, feedbackFormPage } from './chat-page.ts'
+import { showTurns, turn } from './turn.ts'
 
 const ChatPath = KbParams.extend({ id: z.uuid() })
 const TurnPath = ChatPath.extend({ turnId: z.uuid() })

@@ -6,7 +6,7 @@ import { button, form } from '../layout/form.ts'
 import { content, type Html, html, icon, trusted } from '../layout/html-template.ts'
 import { page, type Visit } from '../layout/page.ts'
 import { when } from '../layout/wording.ts'
-import { crumbs } from './crumbs.ts'
+import { crumbs } from './rail.ts'
 
 const width = 480
 const height = 360

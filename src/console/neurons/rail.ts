@@ -5,6 +5,7 @@ import { countedTags } from '../../pages/read-tags.ts'
 import { readTree, type TreeEntry, type TreePage } from '../../pages/read-tree.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { type Html, html, icon } from '../layout/html-template.ts'
+import type { PageKb } from '../layout/page.ts'
 
 /** Entries of a folder, and tags. The pages of both have all. */
 const most = { entries: 40, tags: 8 }
@@ -48,4 +49,15 @@ function branch([level, ...deeper]: readonly TreePage[], seqId: string | undefin
       : html`<li><a class="page" href="${neuronPage(kb.slug, entry.seqId)}"${entry.seqId === seqId && html` aria-current="page"`}><bdi>${entry.title}</bdi></a></li>`,
   )}
   ${nextCursor !== null && html`<li><a href="${treePage(kb.slug, folder)}">More…</a></li>`}</ul>`
+}
+
+/** The way to a page or folder: the knowledge base, and the folders around it, each a link. */
+export function crumbs(kb: PageKb, folders: readonly string[]): Html {
+  return html`<nav class="crumbs" aria-label="Folders"><ol>
+    <li><a href="${treePage(kb.slug, '')}" dir="auto">${kb.title}</a></li>
+    ${folders.map(
+      (name, at) =>
+        html`<li><a href="${treePage(kb.slug, folders.slice(0, at + 1).join('/'))}" dir="auto">${name}</a></li>`,
+    )}
+  </ol></nav>`
 }

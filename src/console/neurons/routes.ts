@@ -31,11 +31,10 @@ import { KbParams } from '../layout/page-query.ts'
 import { send, visitOf } from '../layout/page-routes.ts'
 import { when } from '../layout/wording.ts'
 import { blamePage } from './blame-page.ts'
-import { crumbs } from './crumbs.ts'
 import { graphPage } from './graph-page.ts'
 import { comparisonPage, historyPage } from './history-page.ts'
 import { foldersOf, neuronView } from './neuron-page.ts'
-import { kbRail } from './rail.ts'
+import { crumbs, kbRail } from './rail.ts'
 
 const count = z
   .string()

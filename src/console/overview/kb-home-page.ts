@@ -3,12 +3,11 @@ import { kbPage } from '../../contract/console-paths.ts'
 import { reaches } from '../../contract/vocabulary.ts'
 import type { ActivityPage } from '../../events/read-activity.ts'
 import type { KbOverview } from '../../operate/overview/read-overview.ts'
-import { historyChart } from '../layout/history-chart.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { page, type Visit } from '../layout/page.ts'
 import { counted } from '../layout/wording.ts'
-import { latestSection } from './home-page.ts'
-import { broken, brokenLinks, failedSources, waiting } from './work-table.ts'
+import { historyChart } from '../queue/tests-page.ts'
+import { broken, brokenLinks, failedSources, latestSection, waiting } from './home-page.ts'
 
 export type KbHomeView = {
   overview: KbOverview

@@ -12,6 +12,7 @@ import {
   badges,
   countText,
   intentText,
+  keysHelp,
   kindLabels,
   percent,
   saysMore,
@@ -20,7 +21,6 @@ import {
   warningList,
   zoneLabels,
 } from './entry-parts.ts'
-import { keysHelp } from './keys-help.ts'
 import { candidateUrl, listPath, type QueueParams } from './view.ts'
 
 export type ListPage = {

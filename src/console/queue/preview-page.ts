@@ -1,18 +1,36 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { AppContext } from '../../app/open-context.ts'
+import { chatOnce, wholeAnswer } from '../../chat/answer-question.ts'
 import type { ChatCitation } from '../../contract/chat.ts'
 import { candidatePage, kbPage, neuronPage } from '../../contract/console-paths.ts'
-import type { Preview } from '../../contract/preview.ts'
+import { GanglionError, ValidationError } from '../../contract/errors.ts'
+import { type Preview, PreviewParameter } from '../../contract/preview.ts'
 import type { SearchHit } from '../../contract/search.ts'
-import type { Rendered } from '../../pages/render-page.ts'
+import { callerOf } from '../../http/access/auth.ts'
+import { whenClientGone } from '../../http/request/client-gone.ts'
+import type { ZodFastify } from '../../http/zod-compilers.ts'
+import { kbLabel } from '../../kb/kb-label.ts'
+import { findCandidate } from '../../kb/projection/candidate-index.ts'
+import { type Rendered, renderMarkdown } from '../../pages/render-page.ts'
+import { previewing } from '../../queue/preview/previewing.ts'
+import type { Caller } from '../../rules/access/caller.ts'
+import { searchPages } from '../../search/kb/search-pages.ts'
 import { oneHit } from '../ask/search-page.ts'
+import { searchPageRoutes } from '../ask/search-page-routes.ts'
+import { linkCitations } from '../ask/turn.ts'
 import { button, field } from '../layout/form.ts'
 import { content, type Html, html } from '../layout/html-template.ts'
 import { type PageKb, page, type Visit } from '../layout/page.ts'
+import { send, visitOf } from '../layout/page-routes.ts'
+import { neuronPageRoutes } from '../neurons/routes.ts'
 
 /** What came of a question. `all`: where the search goes on. */
 export type Tried = { rendered: Rendered; citations: readonly ChatCitation[]; hits: readonly SearchHit[]; all: string }
 
 /** Says on each page of a preview what it shows, what it is without, and leads back. */
-export function previewBanner({
+function previewBanner({
   candidates,
   conflicts,
   titleOf,
@@ -29,7 +47,7 @@ export function previewBanner({
   </aside>`
 }
 
-export function tryPage(
+function tryPage(
   visit: Visit,
   { kb, path, q, tried }: { kb: PageKb; path: string; q: string; tried: Tried | undefined },
 ): Html {
@@ -52,4 +70,105 @@ function outcome({ slug }: PageKb, { rendered, citations, hits, all }: Tried): H
       ${hits.length === 0 ? html`<p class="empty">No page has these words.</p>` : html`<ol class="hits">${hits.map((hit) => oneHit(slug, hit, 'h3'))}</ol>`}
       <p><a href="${all}">Search on</a></p>
     </section>`
+}
+
+const prefix = '/preview'
+const TryQuery = z.object({ q: z.string().trim().max(8000).default('') })
+const Asked = PreviewParameter.unwrap()
+
+type Shown = { ctx: AppContext; slug: string; title: string; below: string }
+
+/** Addresses of pages that a preview has, too: where a page reads. */
+const reading = /^(?:neurons\/[^/"?#]+|search|tree|tags|graph|graph\/data|files\/[^"?#]+)(?=["?#])/
+const pathBelow = /^\/preview\/[^/]*\/kb\/[^/]+\/(.*)$/
+const address = / (href|src|action|hx-get|data-graph)="([^"]*?)(\/kb\/[^/"]+\/)([^"]*")/g
+
+/**
+ * Adds the pages that show a knowledge base with candidates laid over it: one to ask and search, and below the same path those that
+ * read, as they are, whose links lead on below it.
+ */
+export async function previewRoutes(app: ZodFastify, ctx: AppContext): Promise<void> {
+  const shown = new AsyncLocalStorage<Shown>()
+  const laid: AppContext = {
+    ...ctx,
+    readableKb: (tenantId, name) => (shown.getStore()?.ctx ?? ctx).readableKb(tenantId, name),
+  }
+  await app.register(
+    async (pages: ZodFastify) => {
+      pages.addHook('onRoute', (route) => {
+        const { handler } = route
+        route.handler = async function (request, reply) {
+          const preview = await openPreview(ctx, request).catch((error: unknown) => {
+            if (error instanceof GanglionError && error.code === 'not_pending') return undefined
+            throw error
+          })
+          // Somebody has decided meanwhile: the page of the first says so, and offers a preview of what still waits.
+          if (preview === undefined) return reply.redirect(candidatePage(askedOf(request)[0] ?? ''), 303)
+          const answered = await shown.run(preview, () => handler.call(this, request, reply))
+          return answered
+        }
+      })
+      pages.addHook('onSend', (request, reply, payload, done) => {
+        const isPage = typeof payload === 'string' && String(reply.getHeader('content-type')).startsWith('text/html')
+        done(
+          null,
+          isPage && request.previewBanner !== undefined ? leadingOn(payload, ctx.urls.root, belowOf(request)) : payload,
+        )
+      })
+      neuronPageRoutes(pages, laid)
+      searchPageRoutes(pages, laid)
+      pages.get('/', { config: { rate: 'chat' }, schema: { querystring: TryQuery } }, async (request, reply) => {
+        const preview = shown.getStore()
+        if (preview === undefined) throw new GanglionError('not_found')
+        const { q } = request.query
+        const tried = q === '' ? undefined : await tryOut(preview, callerOf(request), q, whenClientGone(reply))
+        const { below, ...kb } = preview
+        return send(reply, tryPage(visitOf(request), { kb, path: below, q, tried }))
+      })
+    },
+    { prefix: `${prefix}/:preview` },
+  )
+}
+
+function askedOf(request: FastifyRequest): string[] {
+  const asked = Asked.safeParse(belowOf(request).slice(prefix.length + 1))
+  const [, path] = pathBelow.exec(request.url) ?? []
+  if (!asked.success || (path !== undefined && !reading.test(`${path}"`))) throw new GanglionError('not_found')
+  return asked.data
+}
+
+async function openPreview(ctx: AppContext, request: FastifyRequest): Promise<Shown> {
+  const { ctx: laid, kb } = await previewing(ctx, callerOf(request), askedOf(request), undefined)
+  if (kb === undefined) throw new GanglionError('not_found')
+  const { slug, title } = await kbLabel(kb.laidOver.on)
+  const titleOf = (id: string) => findCandidate(kb.laidOver.on.projection.read, id)?.title ?? id
+  request.previewBanner = previewBanner({ ...kb.preview, titleOf, kb: { slug, title }, path: belowOf(request) })
+  return { ctx: laid, slug, title, below: belowOf(request) }
+}
+
+/** The path of a preview, of a page below it. */
+function belowOf({ url }: FastifyRequest): string {
+  return decodeURIComponent(/^\/preview\/[^/?#]*/.exec(url)?.[0] ?? prefix)
+}
+
+/** @param root the path of this server, which its pages have got by now */
+function leadingOn(page: string, root: string, below: string): string {
+  return page.replace(address, (whole, name: string, before: string, kb: string, rest: string) =>
+    before === root && reading.test(rest) ? ` ${name}="${root}${below}${kb}${rest}` : whole,
+  )
+}
+
+/** Asks and searches as curators do; neither is kept. */
+async function tryOut({ ctx, slug }: Shown, caller: Caller, q: string, signal: AbortSignal): Promise<Tried> {
+  const question = { message: q, history: [], knowledgeBaseId: slug, sessionId: undefined, audience: undefined }
+  const [{ answer, citations = [] }, found] = await Promise.all([
+    wholeAnswer(chatOnce(ctx, ctx.answerer, caller, question, signal)),
+    searchPages(ctx, caller, slug, { q, kind: 'wiki', isTyping: false, page: 1 }).catch((error: unknown) => {
+      if (error instanceof ValidationError) return undefined // a question may be no query
+      throw error
+    }),
+  ])
+  const content = linkCitations(answer, citations)
+  const rendered = await renderMarkdown(ctx, caller, { kb: slug, content, idPrefix: null })
+  return { rendered, citations, hits: found?.hits ?? [], all: `${kbPage(slug)}/search?${new URLSearchParams({ q })}` }
 }

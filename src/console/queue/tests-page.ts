@@ -3,19 +3,18 @@ import { addAnswerTest } from '../../answer-tests/add-test.ts'
 import { dismissProposedTest } from '../../answer-tests/proposed-tests.ts'
 import { readTestReport } from '../../answer-tests/read-test-report.ts'
 import type { AppContext } from '../../app/open-context.ts'
-import { AnswerTestInput, TestDismissal, type TestReport } from '../../contract/answer-tests.ts'
+import { AnswerTestInput, TestDismissal, type TestReport, type TestRun } from '../../contract/answer-tests.ts'
 import { kbPage, neuronPage } from '../../contract/console-paths.ts'
 import { parseSent } from '../../contract/faults.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { describeKb } from '../../pages/describe-kb.ts'
 import { audiences } from '../../rules/access/audience.ts'
 import { button, choicesOf, controlsOf, type FormErrors, FormFields, form } from '../layout/form.ts'
-import { historyChart } from '../layout/history-chart.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { type PageKb, page, type Visit } from '../layout/page.ts'
 import { KbParams, withQuery } from '../layout/page-query.ts'
 import { type ConsoleRequest, pagesOf } from '../layout/page-routes.ts'
-import { resultList } from './effects-section.ts'
+import { resultList } from './facts.ts'
 
 const Query = z.object({
   question: z.string().max(1000).default(''),
@@ -150,7 +149,7 @@ function proposedSection(visit: Visit, { kb, report: { proposed = [], morePropos
 }
 
 function addForm(visit: Visit, { kb, typed, errors }: TestsView): Html {
-  const { text, area, select } = controlsOf({ ...typed, audience: typed.audience || 'tool' }, errors)
+  const { text, area, select } = controlsOf({ ...typed, audience: typed.audience || 'tool', refuses: typed.refuses ?? '' }, errors)
   const hint = 'seqIds, with commas between.'
   return html`<section aria-labelledby="add-title"><h2 id="add-title">Add a test</h2>
     <p>With a question alone, the first page of today’s answer becomes what must hold.</p>
@@ -173,4 +172,21 @@ function unreachedSection({ kb, report: { coverage } }: TestsView): Html | undef
     <p>Tests reach ${reached} of ${neurons} pages. <a href="${kbPage(kb.slug)}/questions?order=empty">Questions that found nothing</a></p>
     <ul>${unreached.map(({ seqId, title }) => html`<li><a href="${neuronPage(kb.slug, seqId)}" dir="auto">${title}</a></li>`)}
     ${more > 0 && html`<li>${more} more</li>`}</ul></section>`
+}
+
+const [width, height, most] = [6, 40, 60]
+
+/** The share of answer tests that passed at the last tested commits, oldest first. */
+export function historyChart(runs: readonly TestRun[]): Html | undefined {
+  const shown = runs.slice(-most)
+  const last = shown.at(-1)
+  if (shown.length < 2 || last === undefined) return undefined
+  const label = `Answer tests that passed at the last ${shown.length} tested commits; now ${last.passed} of ${last.passed + last.failed}`
+  return html`<svg class="chart" role="img" aria-label="${label}" width="${shown.length * width}" height="${height}">${shown.map(
+    ({ commit, passed, failed }, index) => {
+      const high = Math.round((height * passed) / Math.max(1, passed + failed))
+      return html`<g><title>${commit.slice(0, 12)}: ${passed} of ${passed + failed}</title>
+        <rect class="${failed > 0 ? 'failed' : 'passed'}" x="${index * width}" y="${height - Math.max(1, high)}" width="${width - 1}" height="${Math.max(1, high)}"></rect></g>`
+    },
+  )}</svg>`
 }

@@ -24,11 +24,9 @@ import { abandonUpload } from '../../sources/receive/uploads/abandon-upload.ts'
 import { listOpenUploads } from '../../sources/receive/uploads/find-upload.ts'
 import { filter, KbParams } from '../layout/page-query.ts'
 import { send, visitOf } from '../layout/page-routes.ts'
-import { archivePage } from './archive-page.ts'
-import { type OpenForm, openForm } from './read-upload-form.ts'
 import { type SourceListQuery, sourceListPage } from './source-list-page.ts'
-import { sourceDetailPage } from './source-page.ts'
-import { refusedUpload, type UploadAttempt } from './upload-attempt.ts'
+import { archivePage, sourceDetailPage } from './source-page.ts'
+import { type OpenForm, openForm, refusedUpload, type UploadAttempt } from './upload-form.ts'
 
 const SourcePath = KbParams.extend({ id: z.uuid() })
 const UploadPath = KbParams.extend({ uploadId: z.uuid() })

@@ -9,8 +9,7 @@ import { filterChip, savedFilter, wordsFilter } from '../layout/list-parts.ts'
 import { type PageKb, page, type Visit } from '../layout/page.ts'
 import { withQuery } from '../layout/page-query.ts'
 import { when } from '../layout/wording.ts'
-import type { UploadAttempt } from './upload-attempt.ts'
-import { uploadSection } from './upload-section.ts'
+import { type UploadAttempt, uploadSection } from './upload-form.ts'
 
 /** What the list is narrowed to, as it stands in the URL. */
 export type SourceListQuery = {

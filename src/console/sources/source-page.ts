@@ -182,3 +182,13 @@ function turnPages(label: string, path: string, part: number, parts: number): Ht
     ${part < parts && html`<a rel="next" href="${path}?part=${part + 1}#text">Next</a>`}
   </nav>`
 }
+
+export function archivePage(visit: Visit, { kb, source }: { kb: PageKb; source: SourceDetail }): Html {
+  const { id, filename } = source
+  const path = sourcePage(kb.slug, id)
+  const main = html`<h1>Archive <bdi>${filename}</bdi>?</h1>
+    <p>It leaves the list and the search. The pages that were made of it stay, and so do the links to it. An ingest that waits is called off.</p>
+    <p>It cannot be taken back, but the same file may be uploaded again.</p>
+    ${form(visit, { action: `${path}/archive` }, html`<div class="row">${button('Archive', { class: 'danger' })}<a href="${path}">Keep it</a></div>`)}`
+  return page(visit, { title: `Archive ${filename} · ${kb.title}`, kb, main })
+}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { linkCitations } from '../../../src/console/ask/show-turns.ts'
+import { linkCitations } from '../../../src/console/ask/turn.ts'
 
 const citations = [{ seqId: 'handbook_00000042' }, { seqId: 'b-c_00000001' }]
 

@@ -14,8 +14,7 @@ import type { FormErrors } from '../../layout/form.ts'
 import { type HtmlPart, html } from '../../layout/html-template.ts'
 import { isFragment, send, visitOf } from '../../layout/page-routes.ts'
 import { type Beside, beside } from './beside.ts'
-import type { PageConflict } from './conflict-section.ts'
-import { type EditorView, editorPage } from './editor-page.ts'
+import { type EditorView, editorPage, type PageConflict } from './editor-page.ts'
 import {
   blankFields,
   fieldsOf,
@@ -25,9 +24,9 @@ import {
   noteOf,
   type PageFields,
   type PageForm,
+  type Reading,
   typedIn,
 } from './page-form.ts'
-import type { Reading } from './reading.ts'
 
 const labels: readonly [keyof PageFields, string][] = [
   ['title', 'Title'],

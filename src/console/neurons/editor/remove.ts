@@ -9,8 +9,7 @@ import { type Html, type HtmlPart, html } from '../../layout/html-template.ts'
 import { page, type Visit } from '../../layout/page.ts'
 import { send, visitOf } from '../../layout/page-routes.ts'
 import { linkingPages } from './linking-pages.ts'
-import { noteOf, type PageForm } from './page-form.ts'
-import type { PagePlace, Reading } from './reading.ts'
+import { noteOf, type PageForm, type PagePlace, type Reading } from './page-form.ts'
 
 type RemoveView = {
   opened: OpenPage
