@@ -19,7 +19,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The handler checks the form's token itself, since it reads the body as it arrives; or the route changes nothing. */
     readsForm?: boolean
-    /** What was typed into the form is worth keeping where its session has ended: see `keptFormPage`. */
+    /** True if a form whose session has ended is shown again with what was typed: see `keptFormPage`. */
     keepsForm?: boolean
   }
 }
@@ -53,7 +53,7 @@ export function guardPages(app: ZodFastify, { ctx, limits }: PagesContext): void
   })
 }
 
-/** Also without a cookie: signing out in another tab, or its age, has removed it. That the form is ours is checked in either case. */
+/** True if the form may be shown again after its session. The cookie can be gone by then. The origin is checked in either case. */
 function mayKeepForm(request: FastifyRequest): boolean {
   return request.method === 'POST' && request.routeOptions.config.keepsForm === true && !isFragment(request)
 }

@@ -13,7 +13,7 @@ export function turnId(id: string): string {
   return `turn-${id}`
 }
 
-/** What is searched for, as it stands in the URL. */
+/** The query of a search page. */
 export type SearchAsked = {
   q: string
   kind: 'all' | 'wiki' | 'source'
@@ -21,7 +21,7 @@ export type SearchAsked = {
   page?: number | undefined
 }
 
-/** Where a query is answered; without a knowledge base, by all. */
+/** Returns the path of a search page: of one knowledge base, or of all. */
 export function searchPath(kbSlug: string | undefined, asked?: SearchAsked): string {
   const path = kbSlug === undefined ? '/search' : `${kbPage(kbSlug)}/search`
   if (asked === undefined) return path

@@ -122,7 +122,7 @@ function askRoute(app: ZodFastify, ctx: AppContext): void {
         const { sessionId: id = '', turnId: turn = '' } = await wholeAnswer(answering)
         return reply.redirect(`${chatPage(kb, id)}#${turnId(turn)}`, 303)
       }
-      // What goes wrong before anything is said is an ordinary error.
+      // Waits for the first part, so that an error before it is answered as an ordinary error.
       const first = await answering.next()
       return streams.answer(request, reply, async (tell) => {
         for (let step = first; ; step = await answering.next()) {
@@ -186,7 +186,7 @@ async function readFeedback(
   return { kb, chatId: id, turn, pages: retrieved?.chunks ?? [] }
 }
 
-/** What a person can do about; throws everything else. */
+/** Returns a message if the person can correct the error; throws any other error. */
 function opinionProblem(error: unknown): string {
   if (error instanceof GanglionError) {
     if (error.code === 'reason_required_for_negative_vote') return 'Say what is wrong, so that it can be mended.'

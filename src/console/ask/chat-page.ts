@@ -82,7 +82,7 @@ export type FeedbackView = {
   turn: ShownTurn
   /** Pages that say something on the question. */
   pages: readonly { seqId: string; title: string }[]
-  /** What was typed and refused, and why. */
+  /** Fields of a rejected form, with its errors. */
   typed?: { reason: string; category: string; shouldCite: string; errors: FormErrors } | undefined
 }
 

@@ -47,7 +47,7 @@ export function searchPageRoutes(app: ZodFastify, ctx: AppContext): void {
     return sendSearch(ctx, request, reply, request.params.kb, { ...asked, ...(tag === '' ? {} : { tag }) })
   })
 
-  // What was typed, once it has stood for a while: asked for by what was found.
+  // Counts a query that was typed and then left for a while; the results request it.
   app.get(
     '/kb/:kb/search/asked',
     { schema: { params: KbParams, querystring: SearchQuery.pick({ q: true, total: true }) } },
@@ -108,7 +108,7 @@ async function noteSearch(ctx: AppContext, caller: Caller, kb: string, q: string
   await noteQuestion(ctx, caller, await ctx.readableKb(caller.tenantId, kb), q, counts)
 }
 
-/** What a person can do about; throws everything else. */
+/** Returns a message if the person can correct the error; throws any other error. */
 function problemOf(error: unknown): { status: number; message: string } {
   if (error instanceof ValidationError && error.fieldErrors.q !== undefined) {
     return { status: 400, message: error.fieldErrors.q.join(' ') }

@@ -12,14 +12,14 @@ export type SearchView = {
   /** Undefined: all knowledge bases. */
   kb: PageKb | undefined
   asked: SearchAsked
-  /** Those that may be searched alone. */
+  /** Knowledge bases that the form offers. */
   knowledgeBases: readonly PageKb[]
   found: ShownResults | undefined
-  /** What is wrong with the query. */
+  /** Errors of the query. */
   errors?: FormErrors | undefined
 }
 
-/** Nothing where nothing was asked. */
+/** Results of a search in one knowledge base, or in all. */
 export type ShownResults = { in: 'one'; kb: PageKb; hits: HitPage } | { in: 'all'; hits: readonly KbHits[] }
 
 /** Tags that a search can be narrowed to in one step, and folders. */
@@ -57,7 +57,7 @@ export function searchPage(visit: Visit, view: SearchView): Html {
   })
 }
 
-/** What changes of the page when the query does. */
+/** Renders the parts of the page that depend on the query. */
 export function searchFragment(visit: Visit, view: SearchView): Html {
   const { asked, found, kb } = view
   const counting =

@@ -14,10 +14,10 @@ import { placeWords, when } from '../layout/wording.ts'
 import { feedbackPage, turnId } from './ask-paths.ts'
 
 export type ShownTurn = PastTurn & {
-  /** Of the answer; undefined where it may not be shown any more. */
+  /** The rendered answer; undefined if the person may no longer read it. */
   rendered: { blocks: readonly string[] } | undefined
   sources: ReadonlyMap<string, readonly CitedSource[]>
-  /** Why the answer is not by the model that is configured. */
+  /** Reason why the configured model did not write the answer. */
   notice?: string | undefined
 }
 

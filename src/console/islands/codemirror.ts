@@ -60,7 +60,7 @@ function picturesIn(text: string): DecorationSet {
   return Decoration.set(found)
 }
 
-/** How every text looks. Its styles bear the nonce of the page. */
+/** Appearance of every text. Its styles have the nonce of the page. */
 export const looks: Extension = [
   EditorView.cspNonce.of(document.querySelector<HTMLElement>('link[nonce]')?.nonce ?? ''),
   EditorView.darkTheme.of(matchMedia('(prefers-color-scheme: dark)').matches),

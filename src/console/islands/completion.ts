@@ -9,7 +9,7 @@ export type Query = {
   target: string
   from: number
   to: number
-  /** What follows the choice. */
+  /** Text inserted after the choice. */
   after: string
 }
 
@@ -50,7 +50,7 @@ function linkAt(text: string, caret: number): Query | undefined {
   return { kind: 'heading', q, target, from: caret - q.length, to, after }
 }
 
-/** Where the part between two separators begins and ends. */
+/** Returns the start and end of the part between two separators. */
 function partAt(text: string, caret: number, separator: RegExp): [start: number, end: number] {
   const before = text.slice(0, caret).split(separator).at(-1) ?? ''
   const [behind = ''] = text.slice(caret).split(separator)

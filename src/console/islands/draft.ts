@@ -1,10 +1,10 @@
-/** What of the browser's storage drafts need. */
+/** The part of the browser's storage that drafts use. */
 export type DraftStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'>
 
 /** A person's edits of one page; without a seqId of new pages. */
 export type DraftPlace = readonly [personId: string, kbId: string, seqId: string]
 
-/** What somebody typed into a form and did not send, or sent without getting a response. */
+/** The fields of a form that was not sent, or was sent without a response. */
 export type Draft = {
   /** The commit of the version that was edited. */
   base: string

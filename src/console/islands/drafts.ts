@@ -128,7 +128,7 @@ function tellOtherTabs(place: DraftPlace, bar: HTMLElement): void {
   channel.postMessage({ page, isAsking: true })
 }
 
-/** What is typed, in the order of the form. */
+/** Returns the visible fields, in the order of the form. */
 function fieldsIn(form: HTMLFormElement): [string, string][] {
   const isHidden = (name: string) => form.querySelector(`input[type="hidden"][name="${name}"]`) !== null
   return [...new FormData(form)].flatMap(([name, value]) => (isHidden(name) ? [] : [[name, String(value)]]))

@@ -224,7 +224,7 @@ function findingsIn(beside: HTMLElement, content: EditorView): Diagnostic[] {
   }))
 }
 
-/** Where a line stands; the last one where there are fewer. */
+/** Returns the range of a line, or of the last line if there are fewer. */
 function rangeOf({ state: { doc } }: EditorView, line: string | undefined): { from: number; to: number } {
   const { from, to } = doc.line(Math.min(Number(line), doc.lines))
   return { from, to }

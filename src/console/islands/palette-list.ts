@@ -18,7 +18,7 @@ export function readVisited(text: string | null): Visited[] {
   }
 }
 
-/** Only paths of this server, whatever was kept. */
+/** True for an entry whose address is a path of this server; the storage can hold anything. */
 function isVisited(value: unknown): value is Visited {
   if (typeof value !== 'object' || value === null || !('title' in value) || !('href' in value)) return false
   return typeof value.title === 'string' && typeof value.href === 'string' && /^\/(?!\/)/.test(value.href)

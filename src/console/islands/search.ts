@@ -30,7 +30,7 @@ function isHit(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && hits().includes(target)
 }
 
-/** From the field to the first hit, between hits, and back. */
+/** Moves the focus between the field and the hits. Returns false at either end. */
 function move(field: HTMLElement, from: EventTarget | null, step: 1 | -1): boolean {
   const places: (EventTarget | null)[] = [field, ...hits()]
   const next = places[places.indexOf(from) + step]

@@ -1,6 +1,6 @@
 export type StatusWords = { label: string; tone: '' | 'good' | 'warn' | 'bad' }
 
-/** What an event tells of an ingest. */
+/** An event of an ingest. */
 export type IngestNews = { kind: string; status?: string; stage?: string; done?: number; total?: number }
 
 const ofStatus: Readonly<Record<string, StatusWords>> = {
@@ -21,7 +21,7 @@ export function statusWords(status: string): StatusWords {
   return ofStatus[status] ?? { label: status, tone: '' }
 }
 
-/** What an event changes of a Source's state; nothing if undefined. */
+/** Returns the state of a Source after an event; undefined if the event does not change it. */
 export function newsWords({ kind, status, stage, done = 0, total = 0 }: IngestNews): StatusWords | undefined {
   if (kind === 'ingest.progress') {
     const share = total > 0 ? ` (${Math.min(100, Math.floor((100 * done) / total))} %)` : ''

@@ -9,7 +9,7 @@ import { brotliCompress } from 'node:zlib'
 export type Asset = {
   type: string
   content: () => Promise<Buffer>
-  /** With brotli. */
+  /** The content compressed with brotli. */
   compressed: () => Promise<Buffer>
 }
 
@@ -89,7 +89,7 @@ async function scriptOf(name: string, source: string): Promise<string> {
   return browserBundle(join(root, name))
 }
 
-/** Without Node's warning that this function may change: its version is pinned, and a release has no types to strip. */
+/** Strips types, without Node's warning that the function is experimental: the version is pinned, and a release has no types to strip. */
 function withoutTypes(source: string): string {
   const { emitWarning } = process
   process.emitWarning = () => {}

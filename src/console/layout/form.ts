@@ -3,7 +3,7 @@ import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { faultSentences } from '../../contract/faults.ts'
 import { type Attributes, attributes, type Html, type HtmlPart, html } from './html-template.ts'
 
-/** What is wrong with a form, by field and as a whole: the shape of a `ValidationError`. */
+/** Errors of a form, by field and as a whole: the shape of a `ValidationError`. */
 export type FormErrors = {
   fieldErrors?: Readonly<Record<string, readonly string[] | undefined>>
   formErrors?: readonly string[]
@@ -164,14 +164,14 @@ function idOf(name: string, suffix = ''): string {
   return `field-${name}${suffix && `-${suffix}`}`
 }
 
-/** What a form sent, as it was typed. A field that was sent twice counts once. */
+/** Fields of a form as they were typed. Of a repeated field, the first counts. */
 export const FormFields = z.record(
   z.string(),
   z.union([z.string(), z.array(z.string()).transform(([first = '']) => first)]),
 )
 export type FormFields = z.output<typeof FormFields>
 
-/** Why a form was refused, to be shown with it. Throws errors that are not of the form. */
+/** Returns the status and errors to show with a rejected form. Throws errors of the server. */
 export function refusedForm(error: unknown): { status: number; errors: FormErrors } {
   if (error instanceof ValidationError) return { status: 400, errors: error }
   if (!(error instanceof GanglionError) || error.status >= 500) throw error

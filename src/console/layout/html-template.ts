@@ -4,7 +4,7 @@ import { raw, html as template } from 'hono/html'
 /** Markup that is safe to send: every value in it was escaped, or came from a sanitiser. */
 export type Html = ReturnType<typeof raw>
 
-/** What a template takes. Strings are escaped; lists are joined; undefined, null and false add nothing. */
+/** A value in a template. Strings are escaped; lists are joined; undefined, null and false add nothing. */
 export type HtmlPart = string | number | Html | undefined | null | false | readonly HtmlPart[]
 
 /** Tag of a template that escapes every value, in text and in quoted attributes. */

@@ -7,7 +7,7 @@ type Filter = {
   value: string | undefined
   /** The one of value `''` asks for nothing. */
   choices: readonly Choice[]
-  /** Where the list is narrowed to a choice. */
+  /** Returns the address of the list with this choice. */
   href(value: string | undefined): string
   /** The value that the list has when nobody has chosen. */
   usual?: string

@@ -10,7 +10,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The knowledge bases of the tenant, for the rail of a page. */
     knowledgeBases: FirstKbs | undefined
-    /** What a page that shows a preview says of it. */
+    /** Banner of a page that shows a preview. */
     previewBanner: Html | undefined
   }
 }
@@ -29,14 +29,14 @@ export type Visit = {
 export type PageKb = { slug: string; title: string }
 
 type PageOptions = {
-  /** Of the document, the most telling words first. */
+  /** Title of the document, most specific words first. */
   title: string
   /** Holds the page's one `h1`. */
   main: HtmlPart
   kb?: PageKb | undefined
   /** Stands below the places of the knowledge base, as a tree of its pages. */
   rail?: HtmlPart
-  /** What has just happened, read out to those who cannot see it. */
+  /** Result of the last action, announced to screen readers. */
   notice?: HtmlPart
   /** Modules of `islands/` that the page loads. */
   islands?: readonly string[]

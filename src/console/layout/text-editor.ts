@@ -4,13 +4,13 @@ import { type Attributes, type HtmlPart, html } from './html-template.ts'
 
 type EditorPlace = {
   kb: { slug: string }
-  /** Of the page, for the links that are completed. */
+  /** Path of the page, to rank completions of links. */
   path: string | undefined
   /** Answers with what stands beside the text. */
   preview: string
 }
 
-/** Of a form whose areas become editors where there are scripts (`islands/editor.ts`). */
+/** Returns attributes of a form whose text areas become editors if scripts run (`islands/editor.ts`). */
 export function editorAttributes({ kb, path, preview }: EditorPlace): Attributes {
   const completeAt = `${kbPage(kb.slug)}/complete`
   return { 'data-editor': true, 'data-complete-at': completeAt, 'data-path': path, 'data-preview': preview }

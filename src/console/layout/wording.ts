@@ -20,7 +20,7 @@ export function when(iso: string, now = new Date()): Html {
   return html`<time datetime="${at.toISOString()}" title="${exact}">${inWords(at, now)}</time>`
 }
 
-/** As in `3 hours ago`, `tomorrow`, `just now`. */
+/** Returns a relative time, such as `3 hours ago`, `tomorrow`, `just now`. */
 function inWords(at: Date, now: Date): string {
   const seconds = (at.getTime() - now.getTime()) / 1000
   for (const [unit, length] of units) {
@@ -40,7 +40,7 @@ export function counted(count: number, noun: string): string {
   return `${numberText(count)} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** As in `Page 5`, `Pages 5–9`, `12:30`. */
+/** Returns a place in a file, such as `Page 5`, `Pages 5–9`, `12:30`. */
 export function placeWords({ page, slide, sheet, time }: SourcePlace): string | undefined {
   if (page !== undefined) return spanWords('Page', page)
   if (slide !== undefined) return spanWords('Slide', slide)

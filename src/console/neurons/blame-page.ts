@@ -5,7 +5,7 @@ import { type Html, html } from '../layout/html-template.ts'
 import { type PageKb, page, type Visit } from '../layout/page.ts'
 import { when } from '../layout/wording.ts'
 
-/** Who said each part of a page: sentences in a row that came the same way are one part. */
+/** Renders a page with the origin of each passage. Consecutive sentences with the same origin form one passage. */
 export function blamePage(visit: Visit, { kb, blame }: { kb: PageKb; blame: Blame }): Html {
   const { seqId, title, sentences, nextStart } = blame
   const path = neuronPage(kb.slug, seqId)

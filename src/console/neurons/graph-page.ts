@@ -25,7 +25,7 @@ export function graphPage(visit: Visit, kb: PageKb, { graph, ends }: { graph: Gr
 
 type Ends = Omit<LooseEnds, 'kb'>
 
-/** To look for them takes longer than to draw the graph. */
+/** Links to orphans and gaps, which take longer to find than the graph takes to draw. */
 function endsLater(kbSlug: string): Html {
   return html`<p><a href="${kbPage(kbSlug)}/graph?ends=1#ends">Pages without links, and gaps</a></p>`
 }

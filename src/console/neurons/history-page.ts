@@ -76,7 +76,7 @@ type Comparison = {
   before: VersionText
   after: VersionText
   view: DiffView
-  /** By line, or by block for the view of the page. */
+  /** Difference by line, or by block for the view of the page. */
   difference: LineDiff | BlockDiff
 }
 

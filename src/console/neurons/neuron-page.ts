@@ -13,7 +13,7 @@ const height = 360
 const radius = { x: 150, y: 130 }
 const maxLabel = 22
 
-/** How an edge reads from the page that has it, and from the one that it leads to. */
+/** Name of an edge type on the page that has the edge, and on its target. */
 const edgeNames: Readonly<Record<string, [from: string, to: string]>> = {
   cites: ['Links to', 'Linked from'],
   'is-a': ['Is a', 'Examples and kinds'],
@@ -203,7 +203,7 @@ function sources({ kb, neuron: { sources: from = [] } }: NeuronView): Html | und
   })}</ul></section>`
 }
 
-/** For who cites the page: it names this version for ever. */
+/** Renders the citation, a permanent name of this version. */
 function citation({ kb, neuron: { seqId, commit } }: NeuronView): Html {
   return html`<section><h2>Cite</h2>
     <div class="row copied"><input readonly value="${seqId}@${commit}" aria-label="Citation" data-copy>

@@ -10,7 +10,7 @@ import type { PageKb } from '../layout/page.ts'
 /** Entries of a folder, and tags. The pages of both have all. */
 const most = { entries: 40, tags: 8 }
 
-/** Where a page stands: its folders from the outermost, and its seqId unless the page is a folder's. */
+/** Place of a page: its folders, outermost first, and its seqId unless the page shows a folder. */
 type Place = { folders: readonly string[]; seqId?: string }
 
 /** The tree of a knowledge base with the folders of one page open, and its most used tags, for the rail. */

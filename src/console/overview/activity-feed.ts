@@ -53,7 +53,7 @@ type FeedOptions = {
   most?: number
 }
 
-/** Of a group, those that are named. */
+/** Maximum number of items that are named in a group. */
 const maxNamed = 50
 
 export function activityFeed(
@@ -75,7 +75,7 @@ export function activityFeed(
   </ol>`
 }
 
-/** What happened, with who did it and a link to what it was done to. */
+/** Renders an event: actor, action and a link to its subject. */
 function sentence(item: ActivityItem): Html {
   return told(item, subjectOf(item))
 }

@@ -122,7 +122,7 @@ function leading(links: FindingView['links']): string {
   return `${counted(count, 'link')} ${count === 1 ? 'leads' : 'lead'}`
 }
 
-/** What would settle a finding: a candidate of one click, or the editor. */
+/** Renders the ways to settle a finding: buttons that propose a candidate, or a link to the editor. */
 function settling(visit: Visit, view: FindingsView, finding: FindingView): HtmlPart {
   const { slug } = view.kb
   const { rule, links, neurons } = finding
@@ -163,7 +163,7 @@ function pageLink(slug: string, { seqId, title }: { seqId: string; title: string
 
 const findingsOnPage = 25
 
-/** What a form has led to, with commas between. */
+/** Parses a comma-separated list of results of a form. */
 const listOf = (item: z.ZodString | z.ZodUUID) =>
   z
     .string()

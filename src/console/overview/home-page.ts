@@ -14,11 +14,11 @@ type Latest = Pick<ActivityPage, 'items' | 'older'>
 export type HomeView = {
   /** A page of them. */
   kbs: readonly KbOverview[]
-  /** Which page, from 1, and of how many. */
+  /** Page number, from 1. */
   number: number
   pages: number
   latest: Latest
-  /** For a newcomer. */
+  /** Tour for a new administrator. */
   tour?: HtmlPart
   now: Date
 }
@@ -37,7 +37,7 @@ export function homePage(visit: Visit, view: HomeView): Html {
 
 const workKinds =
   'candidate.created candidate.approved candidate.dismissed candidate.reopened ingest.failed ingest.completed neuron.deleted'
-/** What changes the numbers that readers see. */
+/** Events that change the numbers that readers see. */
 const pageKinds = 'neuron.created neuron.updated neuron.deleted'
 
 export function homeWork({ session }: Visit, { kbs, number, pages }: HomeView): Html {

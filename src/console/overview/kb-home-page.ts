@@ -12,10 +12,10 @@ import { broken, brokenLinks, failedSources, latestSection, waiting } from './ho
 export type KbHomeView = {
   overview: KbOverview
   latest: Pick<ActivityPage, 'items' | 'older'>
-  /** Where its repository is cloned from. */
+  /** URL to clone the repository from. */
   cloneUrl: string
   tour?: HtmlPart
-  /** Of the commits of main whose answer tests were run, for curators. */
+  /** Results of the answer tests by commit of main, for curators. */
   tests?: TestHistory | undefined
   now: Date
 }

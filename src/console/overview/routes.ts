@@ -89,7 +89,7 @@ export function overviewRoutes(app: ZodFastify, ctx: AppContext): void {
 
   findingsRoutes(app, ctx)
 
-  /** Of an administrator, on the pages that it begins on. */
+  /** Renders the tour for an administrator, on the pages where it starts. */
   async function tourOf(visit: Visit, caller: Caller, kb?: string): Promise<Html | undefined> {
     if (!reaches(visit.session.role, 'admin')) return undefined
     const tour = await readTour(ctx, caller)

@@ -5,7 +5,7 @@ import { type Html, html } from '../layout/html-template.ts'
 import type { Visit } from '../layout/page.ts'
 import { withQuery } from '../layout/page-query.ts'
 
-/** What the tour searches for: the page that the first example makes, and what it links to, say it. */
+/** Search term of the tour: the page of the first example and the pages it links to contain it. */
 const searched = 'curator'
 
 const words: Readonly<Record<TourStep, { link: string; why: string }>> = {

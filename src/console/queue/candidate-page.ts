@@ -26,18 +26,18 @@ const verbs: Readonly<Record<ReviewStep['action'], string>> = {
   assign: 'assigned',
 }
 
-/** What somebody typed into a form that was not taken, so that it is not lost. */
+/** Fields of a rejected form, shown again so that they are not lost. */
 export type Typed = { reason?: string | undefined; comment?: string | undefined; edit?: TypedEdit | undefined }
 
 export type ShownCandidate = {
   review: CandidateReview
   change: ShownChange
   tests: readonly TestsChange[]
-  /** On the answer tests. */
+  /** Effects on the answer tests. */
   effects: TestEffects | undefined
   /** Rendered, in the order of the comments. */
   comments: readonly Rendered[]
-  /** To whom it may be assigned. */
+  /** People to whom the candidate may be assigned. */
   curators: readonly { email: string; name: string }[]
   /** Whether the server sends mails at all. */
   sendsMail: boolean
@@ -46,7 +46,7 @@ export type ShownCandidate = {
   /** Pages that may say the same, where they were asked for. */
   similar?: Similar | undefined
   notice?: HtmlPart
-  /** Why the decision that was sent was not made. */
+  /** Reason why the decision was rejected. */
   refusal?: HtmlPart
   typed?: Typed
   errors?: { [form in 'edit' | 'dismiss' | 'comment']?: FormErrors }
@@ -127,7 +127,7 @@ function lostEdit(edit: TypedEdit | undefined): Html | undefined {
     <pre dir="auto" tabindex="0">${edit.title}\n${edit.tags}\n\n${edit.content}</pre></section>`
 }
 
-/** What people have said and done, and a form to say more. */
+/** Renders the comments and decisions, with a form to comment. */
 function talkSection(visit: Visit, shown: ShownCandidate): Html {
   const { review, comments, params, typed = {}, errors = {} } = shown
   const { entry, steps } = review
@@ -167,7 +167,7 @@ function assignForm(visit: Visit, { review, curators, params, errors = {} }: Sho
   )
 }
 
-/** What is written as Markdown, and may mention people. */
+/** True if the text of the step is Markdown and may mention people. */
 export function isRemark({ action }: Pick<ReviewStep, 'action'>): boolean {
   return action === 'comment' || action === 'request-changes'
 }

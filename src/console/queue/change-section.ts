@@ -25,7 +25,7 @@ const labels: Readonly<Record<Show, string>> = {
 /** Characters of both sides, but for pictures, beyond which a change is shown as text: a page of that length takes seconds to render. */
 const longChange = 128 * 1024
 
-/** How a change is shown where nobody has chosen. */
+/** Returns the default view of a change. */
 export function usualShow({ before, after }: CandidateReview['sides']): Show {
   const { length } = `${before?.content}${after?.content}`.replace(/\bdata:image\/[\w;,+/=]+/g, '')
   return length > longChange ? 'lines' : 'rendered'

@@ -33,7 +33,7 @@ export async function decideTogether(
   return results.slice(0, maxResults).join(',')
 }
 
-/** Of what waits of a push, what is sent back begins so. */
+/** Prefix of the `seen` of a bundle, in place of that of a candidate. */
 export const bundleMark = 'bundle:'
 
 async function decideOne(
@@ -58,7 +58,7 @@ async function decideOne(
   }
 }
 
-/** Of a bundle, those in the way. */
+/** Returns the members of a bundle that conflict with `main`, or the candidate itself. */
 function conflicting(error: unknown, id: string): string[] {
   const { candidates } = error instanceof GanglionError ? error.details : {}
   return Array.isArray(candidates) && candidates.length > 0 ? candidates.map(String) : [id]

@@ -8,7 +8,7 @@ import type { Visit } from '../layout/page.ts'
 import { besideForm, contentArea, editorAttributes, tagsArea } from '../layout/text-editor.ts'
 import { candidateUrl, type QueueParams } from './view.ts'
 
-/** What a curator makes of a candidate before it is approved, as it was typed. */
+/** A curator's edit of a candidate before its approval, as it was typed. */
 export type TypedEdit = { title: string; content: string; tags: string; base: string }
 
 type Editing = { params: QueueParams; typed: TypedEdit | undefined; errors: FormErrors | undefined }

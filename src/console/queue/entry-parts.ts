@@ -57,7 +57,7 @@ export function percent(share: number): string {
   return `${Math.round(share * 100)} %`
 }
 
-/** Why a candidate waits for a curator, or has waited. */
+/** Renders the reason why a candidate waits for a curator, or waited. */
 export function verdictText({
   reason,
   isHeldBack,
@@ -73,7 +73,7 @@ export function saysMore({ reason, isHeldBack }: Pick<QueueEntry, 'reason' | 'is
   return isHeldBack || plainReason(reason) === reason
 }
 
-/** What the policy said, for those who do not know its settings. */
+/** Rewrites the policy's reason for people who do not know its settings. */
 function plainReason(reason: string): string {
   const [, zone] = /^zone (red|yellow)$/.exec(reason) ?? []
   if (zone !== undefined) return `a curator decides on everything in the ${zone} zone`
@@ -107,7 +107,7 @@ const keys: readonly [key: string, does: string][] = [
   ['?', 'Show this help'],
 ]
 
-/** What the keys do, and the switch that turns them off. Only scripts show it, since only they make keys work. */
+/** Renders the list of keys and the switch that turns them off. Shown only if scripts run, since they handle the keys. */
 export function keysHelp(): Html {
   return html`<div class="keys with-scripts" data-keys>
     <button type="button" class="quiet" data-keys-open>${icon('keyboard')} Keyboard shortcuts</button>

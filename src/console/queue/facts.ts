@@ -9,7 +9,7 @@ import { type Html, html } from '../layout/html-template.ts'
 import { placeWords, when } from '../layout/wording.ts'
 import { candidateUrl, type QueueParams } from './view.ts'
 
-/** What stands in the front matter of both sides; what is the same is folded away. */
+/** Renders the front matter of both sides, with unchanged properties folded. */
 export function fieldSection(fields: readonly FieldChange[]): Html | undefined {
   const changed = fields.filter(({ isChanged }) => isChanged)
   const same = fields.filter(({ isChanged }) => !isChanged)
@@ -61,7 +61,7 @@ function linkText({ target, leadsTo, kb: other }: LinkChange, kb: string): Html 
   return html`<bdi>${target}</bdi> in <bdi>${other}</bdi>`
 }
 
-/** What was imported names files that were never Sources here: there is nothing to show of those. */
+/** Renders passages of Sources. Imported pages can name files that were never Sources here; these are left out. */
 export function sourceSection(sources: readonly SourcePassage[], kb: string): Html | undefined {
   const shown = sources.filter(({ id, text }) => id !== undefined || text !== undefined)
   if (shown.length === 0) return undefined
@@ -97,7 +97,7 @@ export function similarSection(
   </section>`
 }
 
-/** What search found; undefined while it is busy. */
+/** Similar pages; undefined if search is busy. */
 export type Similar = { found: readonly SimilarNeuron[] | undefined }
 
 export function similarList({ found }: Similar, kb: string): Html {
@@ -120,7 +120,7 @@ export function duplicateSection(duplicates: CandidateReview['duplicates'], para
   </section>`
 }
 
-/** What a candidate's approval changes in the results of the answer tests. */
+/** Renders the changes that an approval makes to the results of the answer tests. */
 export function effectsSection(effects: TestEffects | undefined, kb: string): Html | undefined {
   if (effects === undefined || (effects.tests === 0 && effects.state === 'tested')) return undefined
   return html`<section aria-labelledby="effects-title">

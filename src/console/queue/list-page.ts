@@ -28,12 +28,12 @@ export type ListPage = {
   failingLinks: readonly FailingLink[]
   proposedTests: { kb: { slug: string; title: string }; count: number; hasMore: boolean } | undefined
   params: QueueParams
-  /** Where this page begins, for the links that come back to it. */
+  /** Cursor of this page, for links that return to it. */
   place: { after?: string | undefined; before?: string | undefined }
   /** Whether all candidates of the page are ticked. */
   isAllPicked: boolean
   notice?: HtmlPart
-  /** What is wrong with the decision that was sent, and the reason that was typed. */
+  /** Error of a rejected decision; `reason` is the reason that was typed. */
   problem?: string
   reason?: string
 }
@@ -186,7 +186,7 @@ const maxMembers = 200
 
 type Bundle = NonNullable<QueueEntry['bundle']>
 
-/** What waits of a push, on the page of one of its candidates. */
+/** Renders the pending candidates of a push on the page of one of them. */
 export function bundleSection(visit: Visit, id: string, bundle: Bundle, params: QueueParams): Html {
   const { length } = bundle.members
   return html`<section class="bundle"><p>${bundle.says.join(' · ')}</p>

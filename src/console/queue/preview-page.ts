@@ -26,7 +26,7 @@ import { type PageKb, page, type Visit } from '../layout/page.ts'
 import { send, visitOf } from '../layout/page-routes.ts'
 import { neuronPageRoutes } from '../neurons/routes.ts'
 
-/** What came of a question. `all`: where the search goes on. */
+/** Answer and results of a question. `all`: path of the full search. */
 export type Tried = { rendered: Rendered; citations: readonly ChatCitation[]; hits: readonly SearchHit[]; all: string }
 
 /** Says on each page of a preview what it shows, what it is without, and leads back. */

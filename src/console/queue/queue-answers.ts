@@ -74,7 +74,7 @@ export function answersOf(ctx: AppContext) {
     return send(reply, queueListPage(visit, { ...shown, ...failed }), problem === undefined ? 200 : 422)
   }
 
-  /** Where what waits of one knowledge base is listed: to count those of all would read all of them. */
+  /** Counts the proposed tests if the list shows one knowledge base: counting all would read all of them. */
   async function countProposed(caller: Caller, kbs: readonly KbLabel[], { kb, status = 'pending' }: QueueParams) {
     const [shown, other] = kbs.filter(({ slug }) => kb === undefined || slug === kb)
     if (shown === undefined || other !== undefined || status !== 'pending') return undefined

@@ -60,7 +60,7 @@ export function queuePageRoutes(app: ZodFastify, ctx: AppContext): void {
   const { sendList, sendCandidate, sendSimilar, sendRefusal, decide } = answersOf(ctx)
   const config = { people: 'curator' } as const
   const kept = { ...config, keepsForm: true }
-  /** What was typed while the session had ended is shown again, and changes nothing. */
+  /** Routes that show a form of an ended session again, and change nothing. */
   const shown = { ...config, readsForm: true }
   const ofList = { querystring: ListParams } as const
   const ofOne = { params: CandidatePath, querystring: QueueParams } as const
@@ -194,7 +194,7 @@ function typedEdit({ base, title, content, tags }: z.output<typeof ApproveForm>)
   return { title, content: unixLines(content), tags: tags ?? '', base: base ?? '' }
 }
 
-/** What a curator has changed of what was proposed. @throws {ValidationError} */
+/** Returns the fields that a curator changed in the proposal. @throws {ValidationError} */
 function editOf(review: CandidateReview, typed: TypedEdit): CandidateEdit {
   const proposed = proposedEdit(review)
   const isResolved = review.sides.conflict !== undefined

@@ -78,7 +78,7 @@ export function testsPageRoutes(app: ZodFastify, ctx: AppContext): void {
   }
 }
 
-/** Without a field that was left empty. */
+/** Returns the test of a form, without empty fields. */
 function inputOf({ question, audience, retrieves = '', cites = '', contains = '', refuses }: FormFields): unknown {
   const words = /[\s,]+/
   const [seqIds, cited, texts] = [retrieves.split(words), cites.split(words), contains.split(/\r?\n/)].map((parts) =>
@@ -127,7 +127,7 @@ function resultTable({ kb, report }: TestsView): Html {
     )}</tbody></table></div>`
 }
 
-/** Of each question a form that is filled in, and one that says no. */
+/** Renders the proposed questions, each with a link to the filled form and a button to dismiss it. */
 function proposedSection(visit: Visit, { kb, report: { proposed = [], moreProposed } }: TestsView): Html | undefined {
   if (proposed.length === 0 && !moreProposed) return undefined
   const path = `${kbPage(kb.slug)}/tests`
@@ -149,7 +149,10 @@ function proposedSection(visit: Visit, { kb, report: { proposed = [], morePropos
 }
 
 function addForm(visit: Visit, { kb, typed, errors }: TestsView): Html {
-  const { text, area, select } = controlsOf({ ...typed, audience: typed.audience || 'tool', refuses: typed.refuses ?? '' }, errors)
+  const { text, area, select } = controlsOf(
+    { ...typed, audience: typed.audience || 'tool', refuses: typed.refuses ?? '' },
+    errors,
+  )
   const hint = 'seqIds, with commas between.'
   return html`<section aria-labelledby="add-title"><h2 id="add-title">Add a test</h2>
     <p>With a question alone, the first page of today’s answer becomes what must hold.</p>

@@ -17,7 +17,7 @@ function orBlank<Schema extends z.ZodType>(schema: Schema) {
 
 const text = (max: number) => orBlank(z.string().trim().max(max, `must be at most ${max} characters`))
 
-/** How a candidate's change is shown. */
+/** Views of a candidate's change. */
 export const shows = ['rendered', 'lines', 'split', 'sides'] as const
 export type Show = (typeof shows)[number]
 
@@ -35,7 +35,7 @@ export const QueueParams = z.object({
 })
 export type QueueParams = z.output<typeof QueueParams>
 
-/** What came of one of several decisions. */
+/** Results of one of several decisions. */
 export const results = ['done', 'conflict', 'changed', 'decided', 'failed'] as const
 export type Result = (typeof results)[number]
 
@@ -74,7 +74,7 @@ const Flag = z.literal('1').optional()
 export const CandidateParams = QueueParams.extend({ edit: Flag, similar: Flag, proposed: Flag, done: CandidateId })
 export type CandidateParams = z.output<typeof CandidateParams>
 
-/** What is asked of the services. The queue is what waits, unless somebody asks for more. */
+/** Returns the view that the use cases take: pending candidates by default. */
 export function viewOf({ kb, kind, connector, zone, tag, assignee, text, status = 'pending' }: QueueParams): QueueView {
   return { kb, kind, connector, zone, tag, assignee, text, ...(status === 'any' ? {} : { status }) }
 }

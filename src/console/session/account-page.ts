@@ -146,7 +146,7 @@ function sessions(visit: Visit, { sessions }: Account): Html {
     ${sessions.length > 1 && form(visit, { action: '/account/sessions/end-others' }, button('End all other sessions', { class: 'second' }))}`
 }
 
-/** What a person calls the browser of a `User-Agent`. */
+/** Returns the common name of the browser and system in a `User-Agent`. */
 export function browserName(agent: string): string {
   const find = (names: typeof browsers) => names.find(([pattern]) => pattern.test(agent))?.[1]
   const [browser, system] = [find(browsers) ?? 'A browser', find(systems)]

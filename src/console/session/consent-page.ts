@@ -70,7 +70,7 @@ export function consentRoutes(app: ZodFastify, ctx: AppContext): void {
   }
 }
 
-/** What the agent asked for, in this browser. @throws {GanglionError} `link_expired` */
+/** Returns the parameters of the agent's request in this browser. @throws {GanglionError} `link_expired` */
 async function askedOf(provider: Provider, { raw }: FastifyRequest, reply: FastifyReply) {
   try {
     return (await provider.interactionDetails(raw, reply.raw)).params
@@ -82,7 +82,7 @@ async function askedOf(provider: Provider, { raw }: FastifyRequest, reply: Fasti
 
 type ConsentView = {
   uid: string
-  /** As the agent calls itself: anybody may. */
+  /** Name that the agent chose for itself, unverified. */
   client: string
   /** Host, or scheme, to which the person goes back. */
   goesTo: string

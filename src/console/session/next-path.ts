@@ -1,4 +1,4 @@
-/** Of no server: whatever a path resolves to there is a path of ours. */
+/** Origin that no server has: a URL that resolves to it is a path of this server. */
 const base = 'http://ganglion.invalid'
 
 /**

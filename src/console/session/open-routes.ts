@@ -25,7 +25,7 @@ type SetUpView = {
 }
 
 const BeginQuery = z.looseObject({ next: z.string().optional() })
-/** What the browser keeps while the person is at the provider. */
+/** State that the browser keeps while the person signs in at the provider. */
 const Kept = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), next: z.string() })
 
 /** Bytes of a form that anybody may send. */
@@ -152,7 +152,7 @@ function readKept(text: string | undefined): z.output<typeof Kept> | undefined {
   }
 }
 
-/** What a one-time link opens: the first administrator's account, or a new password. */
+/** Renders the form behind a one-time link: the first administrator's account, or a new password. */
 function setUpPage({ link, view, typed = {}, errors }: SetUpView): Html {
   const isFirst = view.kind === 'first-administrator'
   const title = isFirst ? 'Welcome to Ganglion' : 'Choose a password'

@@ -33,7 +33,7 @@ type KbSettingsView = {
   shown: KbSettingsForm
   notice?: HtmlPart
   errors?: FormErrors | undefined
-  /** What a commit would change; `seen` identifies it. */
+  /** The change that a commit would make; `seen` identifies it. */
   preview?: (SettingsPreview & { seen: string }) | undefined
 }
 

@@ -80,7 +80,7 @@ type PeopleView = {
   notice?: HtmlPart
   /** A one-time link that was just made, and who it is for. */
   link?: { url: string; email: string }
-  /** What was typed into the form for an invitation, and why it was refused. */
+  /** Fields of a rejected invitation, with its errors. */
   refused?: { typed: FormFields; errors: FormErrors }
 }
 

@@ -26,7 +26,7 @@ import { filter, KbParams } from '../layout/page-query.ts'
 import { send, visitOf } from '../layout/page-routes.ts'
 import { type SourceListQuery, sourceListPage } from './source-list-page.ts'
 import { archivePage, sourceDetailPage } from './source-page.ts'
-import { type OpenForm, openForm, refusedUpload, type UploadAttempt } from './upload-form.ts'
+import { type OpenForm, openForm, refusedUpload, type UploadAttempt } from './source-upload.ts'
 
 const SourcePath = KbParams.extend({ id: z.uuid() })
 const UploadPath = KbParams.extend({ uploadId: z.uuid() })

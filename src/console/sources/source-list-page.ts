@@ -9,9 +9,9 @@ import { filterChip, savedFilter, wordsFilter } from '../layout/list-parts.ts'
 import { type PageKb, page, type Visit } from '../layout/page.ts'
 import { withQuery } from '../layout/page-query.ts'
 import { when } from '../layout/wording.ts'
-import { type UploadAttempt, uploadSection } from './upload-form.ts'
+import { type UploadAttempt, uploadSection } from './source-upload.ts'
 
-/** What the list is narrowed to, as it stands in the URL. */
+/** Filters of the list, as in the URL. */
 export type SourceListQuery = {
   text?: string | undefined
   status?: string | undefined
@@ -23,7 +23,7 @@ export type SourceListQuery = {
 export type SourceList = {
   kb: PageKb
   query: SourceListQuery
-  /** Of all that are not archived, whatever the filter; for curators. */
+  /** Number of Sources that are not archived, whatever the filter; for curators. */
   total: number | undefined
   sources: readonly SourceAnswer[]
   nextCursor: string | null

@@ -9,7 +9,7 @@ export type Range = { first: number; end: number }
 /** Number of bytes that the server compares with those it has, to check that the file is the same. */
 const proof = 64 * 1024
 
-/** Why a file cannot be uploaded, in words; undefined if it can. `types`: extensions without dot. */
+/** Returns why a file cannot be uploaded; undefined if it can. `types`: extensions without dot. */
 export function refusal({ name, size }: NamedFile, types: readonly string[], maxBytes: number): string | undefined {
   const extension = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase()
   if (extension === undefined) return 'Its name has no ending, such as .pdf, that says what it is.'
@@ -43,7 +43,7 @@ export function nextChunk(
   return { first, end: Math.min(size, first + chunkSize) }
 }
 
-/** Of a chunk, for the header `content-range`. */
+/** Returns the `content-range` header of a chunk. */
 export function contentRange({ first, end }: Range, size: number): string {
   return `bytes ${first}-${end - 1}/${size}`
 }
@@ -57,7 +57,7 @@ export function backoff(failures: number, random: number, retryAfter = 0): numbe
   return Math.max(retryAfter * 1000, Math.round(delay * (0.75 + random / 2)))
 }
 
-/** What an error response means for an upload. */
+/** Meaning of an error response for an upload. */
 export type Setback =
   | { kind: 'again'; retryAfter: number }
   | { kind: 'continue'; received: number }

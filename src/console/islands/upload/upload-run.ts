@@ -4,14 +4,14 @@ export type UploadTarget = {
   kb: string
   path: string
   replace: boolean
-  /** Also where the bytes are there already. */
+  /** True to upload bytes that another Source has already. */
   force: boolean
   uploadId: string | undefined
 }
 
 export type Step = { sent: number; note?: string }
 
-/** How an upload ended. `paused`: by its signal. */
+/** End of an upload. `paused`: by its signal. */
 export type End =
   | { kind: 'done'; id: string }
   | { kind: 'paused' }
@@ -88,7 +88,7 @@ export class UploadRun {
     const reply = await this.#transport.sendBlob(path, contentRange(range, this.#file.size), blob, (sent) =>
       this.#show({ sent: Math.max(before, range.first + sent) }),
     )
-    // What came of a chunk that broke off is kept.
+    // The server keeps the received part of an interrupted chunk, so its size is asked again.
     this.#received = reply.status === 200 ? numberIn(reply.body, 'bytesReceived') : undefined
     if (this.#received === undefined) return reply
     if (first === undefined) this.#isResumed = false

@@ -3,12 +3,12 @@ import type { PageFinding } from '../../../pages/write/check-page.ts'
 import { errorItems, type FormErrors } from '../../layout/form.ts'
 import { content, type Html, html } from '../../layout/html-template.ts'
 
-/** What stands beside a text: what it would look like, and what is wrong with it. */
+/** Preview and findings of a text, shown next to it. */
 export type Beside = {
   rendered: Rendered
   findings: readonly PageFinding[]
   errors: FormErrors
-  /** Somebody has changed the page since the edit began. */
+  /** True if the page has changed since the edit began. */
   isBehind: boolean
 }
 

@@ -17,7 +17,7 @@ export type EditorView = Pick<BlankPage, 'kb' | 'candidateId' | 'waiting'> & {
   /** It shows what was sent, not what the page has. */
   isTyped: boolean
   errors?: FormErrors | undefined
-  /** What stands above the form: why the page was not taken as it was sent. */
+  /** Warning above the form: why the page was rejected as it was sent. */
   warning?: HtmlPart
   conflict?: PageConflict | undefined
   beside?: Beside | undefined
@@ -40,7 +40,7 @@ export function editorPage(visit: Visit, view: EditorView): Html {
   })
 }
 
-/** What waits already that the edit can be decided with, as one. */
+/** Renders the person's pending candidates that the edit can form a bundle with. */
 function togetherWith({ kb, target, waiting }: EditorView): Html | undefined {
   const mate = waiting.find(({ isTogether }) => isTogether)
   if (mate !== undefined)
@@ -144,7 +144,7 @@ function editPath(kbSlug: string, seqId: string): string {
   return `${neuronPage(kbSlug, seqId)}/edit`
 }
 
-/** Where somebody else has changed the same as the person who edits, in another way. */
+/** Places that both the person and somebody else have changed, differently. */
 export type PageConflict = {
   /** Fields beside the text, by their label. */
   fields: readonly { label: string; theirs: string; yours: string }[]

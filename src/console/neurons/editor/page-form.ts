@@ -18,7 +18,7 @@ export type PageFields = {
   tags: string
   aliases: string
   edges: string
-  /** Who may read the page: `default`, or `listed` with `readers`. */
+  /** Audience of the page: `default`, or `listed` with `readers`. */
   audience: string
   readers: readonly string[]
 }
@@ -37,7 +37,7 @@ export type PageForm = z.output<typeof PageForm>
 
 export const audienceField = ['tool', 'public', 'student'] as const
 
-/** Of a page's text. */
+/** Maximum size of a page's text, in bytes. */
 const maxContentBytes = 512 * 1024
 const maxTitle = 500
 const maxTag = 100
@@ -61,7 +61,7 @@ export const blankFields: PageFields = {
   ...{ audience: 'default', readers: [] },
 }
 
-/** What a form says of a page: a field that was not sent is as it was shown, and changes nothing. */
+/** Returns the fields of a form. A field that was not sent keeps its shown value. */
 export function typedIn(
   { do: _do, candidate: _candidate, base: _base, note: _note, ...sent }: PageForm,
   shown: PageFields,
@@ -79,7 +79,7 @@ export function isTyped(key: keyof PageFields, typed: PageFields, shown: PageFie
   return key === 'content' ? now !== before : now.trim() !== before.trim()
 }
 
-/** What a form changes in a page, and what of it cannot be taken. */
+/** Returns the changes that a form makes to a page, and its errors. */
 export function formChanges(typed: PageFields, shown: PageFields): { changes: PageChanges; errors: FormErrors } {
   const is = (key: keyof PageFields) => isTyped(key, typed, shown)
   const changes: PageChanges = {}
@@ -102,7 +102,7 @@ export function formChanges(typed: PageFields, shown: PageFields): { changes: Pa
   return { changes, errors: { fieldErrors } }
 }
 
-/** What reviewers are told; nothing where it is blank. */
+/** Returns the note for reviewers; undefined if it is blank. */
 export function noteOf({ note }: Pick<PageForm, 'note'>): string | undefined {
   const text = plain(note).trim().slice(0, maxNote).toWellFormed()
   return text === '' ? undefined : text

@@ -19,11 +19,11 @@ type RemoveView = {
   isMore: boolean
   note: string
   warning?: HtmlPart
-  /** Which part of the pages that link here is shown, from 1. */
+  /** Number of the shown part of the pages that link here, from 1. */
   part: number
 }
 
-/** As many pages that link to one as an answer holds. */
+/** Maximum number of backlinks in an answer. */
 const most = 1000
 
 export async function showRemoval(

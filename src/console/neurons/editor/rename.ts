@@ -98,7 +98,7 @@ export type RenameView = {
   typed: Names
   errors?: FormErrors | undefined
   warning?: HtmlPart
-  /** What the rename would do; left out until names are given. */
+  /** Effects of the rename; undefined until names are given. */
   preview?: RenamePreview | undefined
   part: number
 }

@@ -10,7 +10,7 @@ import { showRemoval, submitRemoval } from './remove.ts'
 import { showRename, submitRename } from './rename.ts'
 
 const KbParams = z.object({ kb: z.string() })
-/** Without a seqId: of a new page. */
+/** Parameters of an editor's route; a new page has no seqId. */
 const PageParams = KbParams.extend({ seqId: z.string().exactOptional() })
 const NeuronParams = KbParams.extend({ seqId: z.string() })
 const part = z

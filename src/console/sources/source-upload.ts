@@ -102,7 +102,7 @@ export function refusedUpload(error: unknown, fields: ReadonlyMap<string, string
 
 /** A form of ours whose file is still to be read. */
 export type OpenForm = {
-  /** What stands before the file: the browser sends the fields in the order of the page. */
+  /** Fields before the file: the browser sends them in the order of the page. */
   fields: ReadonlyMap<string, string>
   file: Extract<FormPart, { name: 'file' }>
 }
