@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 /** The package `@ganglion/check`, with which CI checks a pull request. */
 export type CheckerPackage = {
   tgz: Buffer
-  /** In hexadecimal digits. */
+  /** SHA-256 in hexadecimal digits. */
   sha256: string
 }
 
@@ -13,7 +13,7 @@ export const checkerPath = '/ci/ganglion-check.tgz'
 
 let made: Promise<CheckerPackage> | undefined
 
-/** Reads the package, which a release has beside this file. A checkout packs it at the first request. */
+/** Reads the package, which a release has next to this file. A checkout packs it at the first request. */
 export function checkerPackage(): Promise<CheckerPackage> {
   made ??= readOrPack().catch((error) => {
     made = undefined

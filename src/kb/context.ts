@@ -16,22 +16,22 @@ import type { ReadableKb } from './readable-kb.ts'
 
 export type CandidateAct = 'submit' | 'approve' | 'dismiss' | 'reopen' | 'comment' | 'request-changes' | 'assign'
 
-/** What is known of answer tests where search and chat are not; undefined where main has none. */
+/** Answer tests, for code below search and chat; undefined if main has none. */
 type AnswerTester = {
-  /** What approvals change in their results. @throws {GanglionError} `not_found`, `not_pending` */
+  /** Returns the tests whose result approvals change. @throws {GanglionError} `not_found`, `not_pending` */
   effects: (kb: KnowledgeBase, candidateIds: readonly string[]) => Promise<TestEffects> | undefined
-  /** On main. @throws {GanglionError} `unavailable` */
+  /** Returns the results on main. @throws {GanglionError} `unavailable` */
   results: (kb: KnowledgeBase) => Promise<TestResult[]> | undefined
 }
 
 export interface Context extends Stores {
   readonly directory: DataDirectory
   readonly database: Database
-  /** Undefined: the file in the data directory. It may hold a password. */
+  /** URL of the database; undefined: the file in the data directory. It may contain a password. */
   readonly databaseAddress: string | undefined
-  /** For the bytes of Sources; undefined: they are in the data directory. */
+  /** Bucket for the bytes of Sources; undefined: they are in the data directory. */
   readonly bucket: S3Options | undefined
-  /** The bucket in which several machines keep what they share. */
+  /** Bucket for what several machines share. */
   readonly objects: S3Options | undefined
   /** Set if repositories are shared with other machines: those in the data directory are then copies. */
   readonly cluster: Cluster | undefined
@@ -42,17 +42,17 @@ export interface Context extends Stores {
   readonly kbs: OpenKbs
   /** Opens a tenant's knowledge base by slug or UUID, up to date with its refs. @throws {GanglionError} `not_found` */
   readonly kb: (tenantId: string, slugOrId: string) => Promise<KnowledgeBase>
-  /** The same as {@link kb}, for what reads main: waits for no candidates. @throws {GanglionError} `not_found` */
+  /** Opens a knowledge base like {@link kb}, but to read main only: does not wait for candidates. @throws {GanglionError} `not_found` */
   readonly readableKb: (tenantId: string, slugOrId: string) => Promise<ReadableKb>
   readonly tests: AnswerTester
   readonly now: () => Date
-  /** Tells of each act on a candidate, and the status that it left the candidate with. */
+  /** Emits each act on a candidate, and the resulting status. */
   readonly acts: EventEmitter<{ candidate: [act: CandidateAct, status: CandidateStatus] }>
-  /** Reports what went wrong where no caller waits for it. */
+  /** Reports an error that no caller waits for. */
   readonly onError: (error: unknown) => void
 }
 
-/** Returns a function that makes one value for each owner, when it is first asked for, and keeps it while the owner lives. */
+/** Returns a function that creates one value for each owner on first use, and keeps it while the owner lives. */
 export function onePer<Owner extends object, Rest extends unknown[], Value>(
   make: (owner: Owner, ...rest: Rest) => Value,
 ): (owner: Owner, ...rest: Rest) => Value {
@@ -60,7 +60,7 @@ export function onePer<Owner extends object, Rest extends unknown[], Value>(
   return (owner, ...rest) => made.getOrInsertComputed(owner, () => ({ value: make(owner, ...rest) })).value
 }
 
-/** Emits an act on a candidate, and returns the answer to it. */
+/** Emits an act on a candidate, and returns its answer. */
 export function emitAct<Answer extends { status: CandidateStatus }>(
   { acts }: Pick<Context, 'acts'>,
   act: CandidateAct,

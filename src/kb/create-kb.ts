@@ -25,16 +25,13 @@ export type NewKnowledgeBase = {
 
 export type CreatedKnowledgeBase = { id: string; slug: string; prefix: string; tenant: string; gitDir: string }
 
-/** What a new knowledge base starts with; beside `src/` and `dist/` alike. */
+/** Content of a new knowledge base; the folder is next to both `src/` and `dist/`. */
 export const templateDir = fileURLToPath(new URL('../../kb-template/', import.meta.url))
 
-/** Who acts for commands on the server's own machine. */
+/** Actor of commands on the server's own machine. */
 export const operator: Actor = { id: 'cli', name: 'Operator' }
 
-/**
- * Makes a knowledge base with a repository from the template.
- * @throws what {@link enterKnowledgeBase} throws
- */
+/** Creates a knowledge base with a repository from the template. @throws errors of {@link enterKnowledgeBase} */
 export function createKnowledgeBase(ctx: Context, input: NewKnowledgeBase): Promise<CreatedKnowledgeBase> {
   const { tenant, slug, prefix = derivePrefix(slug), title = slug, language = 'en' } = input
   const make = (identity: KbIdentity, gitDir: string) => makeRepository(ctx, identity, gitDir, { title, language })
@@ -42,9 +39,9 @@ export function createKnowledgeBase(ctx: Context, input: NewKnowledgeBase): Prom
 }
 
 /**
- * Makes the repository of a knowledge base, then its entry, so that nobody sees half of one.
- * @param make makes the repository; what it leaves is removed if there will be no entry
- * @throws {ValidationError} for a slug or prefix that cannot be used, {GanglionError} `already_exists`, `tenant_disabled`, `quota_exceeded`
+ * Creates the repository of a knowledge base, then its entry, so that nobody sees an incomplete one.
+ * @param make creates the repository, which is removed again if there will be no entry
+ * @throws {ValidationError} for an invalid slug or prefix, {GanglionError} `already_exists`, `tenant_disabled`, `quota_exceeded`
  */
 export async function enterKnowledgeBase(
   ctx: Context,
@@ -99,7 +96,7 @@ async function makeRepository(
   }
 }
 
-/** The template's files but its Neurons and their tests, which only the demonstration gets. */
+/** Returns the template's files without its Neurons and their tests, which only the demo gets. */
 async function templateFiles(): Promise<Map<string, string>> {
   const entries = await readdir(templateDir, { recursive: true, withFileTypes: true })
   const files = new Map<string, string>()
@@ -111,7 +108,7 @@ async function templateFiles(): Promise<Map<string, string>> {
   return files
 }
 
-/** Lets the files for CI take the checker from this server. They hold the address and the hash of none until they are told. */
+/** Inserts the URL and hash of this server's checker into the files for CI. */
 async function nameChecker(files: Map<string, string>, publicUrl: string): Promise<void> {
   const { sha256 } = await checkerPackage()
   for (const [path, text] of files) {

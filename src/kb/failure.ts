@@ -11,10 +11,10 @@ const postgresFull = '53100'
 /** SQLITE_READONLY, SQLITE_IOERR, SQLITE_CANTOPEN. */
 const sqliteUnwritable: ReadonlySet<number> = new Set([8, 10, 14])
 const unwritable: ReadonlySet<unknown> = new Set(['EROFS', 'EACCES', 'EPERM', 'EIO'])
-/** What git says of a failed write, in the language that we give it. */
+/** Messages of git about a failed write, in the locale that the server sets. */
 const gitUnwritable = /Read-only file system|Permission denied|Input\/output error/
 
-/** Whether a write failed for want of space, in a file or in SQLite. */
+/** True if a write failed for lack of space, in a file or in SQLite. */
 export function isStorageFull(error: unknown): boolean {
   return isCausedBy(
     error,
@@ -26,14 +26,14 @@ export function isStorageFull(error: unknown): boolean {
   )
 }
 
-/** True if a file can be neither written nor made: the disk is full or broken, or may not be written. */
+/** True if a file cannot be written or created: the disk is full or broken, or read-only. */
 export function isUnstorable(error: unknown): boolean {
   return isStorageFull(error) || isCausedBy(error, isUnwritable)
 }
 
 /**
- * The error that a caller is told for one of the layers below: whose fault it is, whether it is worth trying again, and which part
- * of the server is broken where one is. It tells no paths.
+ * Returns the error for a caller when a lower layer has failed: whose fault it is, whether to retry, and which part of the server is
+ * broken. Contains no paths.
  */
 export function refusalFor(error: unknown): GanglionError {
   if (isStorageFull(error)) return new GanglionError('insufficient_storage')
@@ -51,17 +51,17 @@ export function refusalFor(error: unknown): GanglionError {
   return new GanglionError(codeFor(error))
 }
 
-/** Whether what failed may be there another time, or for others: what lists several knowledge bases goes on without it. */
+/** True if a failure may be temporary or concern only one knowledge base, so that lists of several continue without it. */
 export function isUnavailable(error: unknown): boolean {
   return (error instanceof GanglionError ? error : refusalFor(error)).status === 503
 }
 
-/** For `catch`: what is unavailable is undefined; what else went wrong is thrown. */
+/** Handler for `catch`: returns undefined for what is unavailable, and rethrows any other error. */
 export function unlessUnavailable(error: unknown): undefined {
   if (!isUnavailable(error)) throw error
 }
 
-/** Whether it passes without anybody's doing, so that what must leave nothing out should wait for it. */
+/** True if a failure passes by itself, so that a caller that must leave nothing out should wait. */
 export function isPassing(error: unknown): boolean {
   return isUnavailable(error) && !isCausedBy(error, isRepositoryGone)
 }

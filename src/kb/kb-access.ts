@@ -27,7 +27,7 @@ export async function kbOfCandidate(
   return kb(tenantId, identity.id)
 }
 
-/** Brings the repository in the data directory up to date where it is a copy: for who reads it without opening it. */
+/** Updates the repository in the data directory if it is a copy: for readers that do not open the knowledge base. */
 export async function bringUp(
   { cluster, directory }: Pick<Context, 'cluster' | 'directory'>,
   { id }: Pick<KbIdentity, 'id'>,
@@ -41,7 +41,7 @@ export async function bringUp(
     .finally(() => repository.close())
 }
 
-/** Returns the commits of a knowledge base, which is not opened. */
+/** Returns the heads of a knowledge base without opening it. */
 export async function headsOf(
   ctx: Pick<Context, 'cluster' | 'directory'>,
   identity: KbIdentity,
@@ -51,7 +51,7 @@ export async function headsOf(
   return { main: await readRef(gitDir, mainRef), queue: await readRef(gitDir, queueRef) }
 }
 
-/** Reads the tables of a knowledge base as its refs are now. It is opened only if they are behind: a tenant may have many. */
+/** Reads the tables of a knowledge base at its present refs. Opens it only if they are behind, since a tenant may have many. */
 export async function readTables<Result>(
   ctx: Pick<Context, 'cluster' | 'directory' | 'kbs'>,
   identity: KbIdentity,
@@ -67,8 +67,8 @@ export async function readTables<Result>(
 }
 
 /**
- * Opens knowledge bases of a tenant, as many as stay open: what reaches a repository around the server is noticed only where it is
- * open, else when it is opened. One that cannot be opened says so to whoever asks for it.
+ * Opens as many knowledge bases of a tenant as stay open: changes made around the server are noticed at once only in an open one. One that
+ * cannot be opened reports it to its next caller.
  */
 export async function openSome(
   { kbs, knowledgeBases }: Pick<Context, 'kbs' | 'knowledgeBases'>,
@@ -78,13 +78,10 @@ export async function openSome(
   await Promise.allSettled(identities.map((identity) => inUse(() => kbs.open(identity))))
 }
 
-/**
- * Takes the copy of a repository and its index out of their places, unless its knowledge base is open.
- * @returns the paths that are to be removed
- */
+/** Moves a repository's copy and its index away, unless the knowledge base is open. @returns the paths to remove */
 export function setAside({ kbs, directory }: Pick<Context, 'kbs' | 'directory'>, id: string): string[] {
   if (kbs.has(id)) return []
-  // At once, so that nobody opens it meanwhile. A start removes what a crash leaves there.
+  // Synchronous, so that nobody opens it meanwhile. The next start removes what a crash leaves there.
   const paths = [directory.repository(id), directory.index(id)].filter((path) => existsSync(path))
   return paths.map((path) => {
     const aside = join(directory.incoming, `evicted-${randomUUID()}`)

@@ -2,20 +2,20 @@ import type { KbSettings, SettingsProblem } from '../rules/kb-settings.ts'
 
 export type KbIdentity = { id: string; tenantId: string; slug: string; prefix: string; formerSlugs?: readonly string[] }
 
-/** Identity that `kb.yaml` has to say. Null: it is not known. */
+/** Identity that `kb.yaml` must state. Null: unknown. */
 type SaidIdentity = { [Key in 'id' | 'slug' | 'prefix']: string | null } & Pick<KbIdentity, 'formerSlugs'>
 
-/** Whether a name is that of a knowledge base, or was. */
+/** True if a knowledge base has, or had, a name. */
 export function goesBy({ id, slug, formerSlugs = [] }: Omit<SaidIdentity, 'prefix'>, name: string): boolean {
   return name === slug || name === id || formerSlugs.includes(name)
 }
 
-/** Whether a value of `kb.yaml` is what the server has. A rename leaves the file as it is. */
+/** True if a value of `kb.yaml` is the server's. A rename does not change the file. */
 export function isOwnValue(identity: SaidIdentity, key: 'id' | 'slug' | 'prefix', value: string | null): boolean {
   return key === 'slug' && value !== null ? goesBy(identity, value) : value === identity[key]
 }
 
-/** Returns an error for each value by which `kb.yaml` says that it is of another knowledge base. */
+/** Returns an error for each value of `kb.yaml` that belongs to another knowledge base. */
 export function changedIdentity(
   identity: SaidIdentity,
   settings: Pick<KbSettings, 'id' | 'slug' | 'prefix'>,

@@ -51,16 +51,16 @@ export type FileContents = ReadonlyMap<string, string | Buffer | { oid: Oid } | 
 
 export type MainCommit = {
   files: FileContents
-  /** Neurons that the commit deletes; the message must hold their trailers. */
+  /** Neurons that the commit deletes; the message must have their trailers. */
   removals?: readonly Removal[]
-  /** Neurons that have a candidate's text already; only where no file changes. */
+  /** Neurons that already have a candidate's text; only if no file changes. */
   unchanged?: readonly Removal[]
   message: string
-  /** Who decides on it; `operator`: whoever may write the repository itself. */
+  /** Decision on the commit; `operator`: anybody who may write the repository itself. */
   decided: (Decided & { by: Actor }) | 'operator'
   author: Signature
   at: Date
-  /** What is merged: then `files` are all that differs from main. */
+  /** Merged commit: then `files` are all differences from main. */
   mergeParent?: Oid
 }
 
@@ -72,10 +72,10 @@ type QueueCommit = {
   at: Date
 }
 
-/** Candidates of one knowledge base that may wait. */
+/** Maximum number of pending candidates of one knowledge base. */
 export const maxPending = 10_000
 
-/** What work would make of main; `objects` are those that its commit `head` needs and nobody has. */
+/** Result that work would have on main; `objects`: those that its commit `head` needs and nobody has. */
 export type TriedOut<T> = {
   result: T
   main: Oid | undefined
@@ -84,23 +84,23 @@ export type TriedOut<T> = {
   changes: ChangedRows[]
 }
 
-/** Without tables, it is what a write sees. */
+/** Source of settings. Without tables: the state that a write sees. */
 type SettingsView = { sql?: MainTables; readText(oid: Oid): Promise<string> }
 
 type KbOptions = {
-  /** Of the repository or, in a cluster, of this machine's copy. */
+  /** Git directory of the repository or, in a cluster, of this machine's copy. */
   gitDir: string
   indexDir: string
   parser: ParserPool
-  /** Where the refs and packs are if several machines share them; without it they are in the repository. */
+  /** Store of refs and packs that several machines share; absent: they are in the repository. */
   cluster?: Cluster | undefined
-  /** Throws where the knowledge base is not served any more: each write asks, since it may have been opened before. */
+  /** Throws if the knowledge base is not served any more. Each write calls it, since the knowledge base may have been opened before. */
   requireServed?: () => Promise<unknown>
-  /** What a key may propose; without it, every key may propose everything. */
+  /** Returns what a key may propose; absent: every key may propose everything. */
   limitsOf?: LimitsOf
-  /** Who an actor is; without it, nobody goes by a name. */
+  /** Returns the person behind an actor; absent: nobody has a name. */
   whoIs?: WhoIs
-  /** Called when the projection has followed the refs to where they moved; never fails. What it does ends before closing. */
+  /** Called when the projection has followed moved refs; never fails. Closing waits for it. */
   onMoved?: () => Promise<void>
 }
 
@@ -111,7 +111,7 @@ export class KnowledgeBase {
   readonly identity: KbIdentity
   readonly repository: Repository
   readonly projection: Projection
-  /** When work was last handed to the writer, in milliseconds since the epoch. */
+  /** Time of the last write, in milliseconds since the epoch. */
   lastWriteAt = 0
   readonly #cluster: Cluster | undefined
   readonly #refs: RefStore
@@ -122,14 +122,14 @@ export class KnowledgeBase {
   readonly #limitsOf: LimitsOf
   readonly whoIs: WhoIs
   readonly #onMoved: () => Promise<void>
-  /** Whether the refs are still where the projection has followed them to; true means surely. */
+  /** True only if the refs have certainly not moved since the projection followed them. */
   #areRefsUnchanged: () => boolean | Promise<boolean> = () => false
   #followingSince: number | undefined
-  /** Whether the present transaction holds work that was taken back. */
+  /** True if the present transaction contains work that was rolled back. */
   #hasTriedOut = false
-  /** Where work is under way that is taken back. */
+  /** Staging of the work in progress that will be rolled back. */
   #triedIn: Staging | undefined
-  /** Candidates that waited when the present work first wrote to the queue. */
+  /** Number of pending candidates when the present work first wrote to the queue. */
   #waited: number | undefined
   #followedUp: Promise<void> | undefined
   #heads: (ProjectionHeads & { revision: number }) | undefined
@@ -161,7 +161,7 @@ export class KnowledgeBase {
     })
   }
 
-  /** Clears what a crash left behind. @throws {RepositoryMissing} */
+  /** Removes what a crash left behind. @throws {RepositoryMissing} */
   async recover(): Promise<void> {
     const { gitDir } = this.repository
     if ((await this.#cluster?.prepare(this.identity.id, gitDir)) === false) throw new RepositoryMissing(gitDir)
@@ -174,7 +174,7 @@ export class KnowledgeBase {
     await clearAbandonedPacks(gitDir)
     await clearAbandonedQuarantines(gitDir)
     if (this.projection.hasAllIndexes()) return
-    // Slower without, and the next opening tries again.
+    // It works without them, more slowly, and the next opening tries again.
     await this.#alone(() => this.projection.completeIndexes()).catch((error: unknown) => {
       if (!isStorageFull(error)) throw error
     })
@@ -182,8 +182,8 @@ export class KnowledgeBase {
 
   /**
    * Runs work that may commit to `main` and the queue; see {@link GroupCommit.run}.
-   * @throws {GanglionError} `not_found`: it was disabled or deleted since it was opened; `queue_full` where more than {@link maxPending}
-   *   candidates would wait after it, whatever makes them wait
+   * @throws {GanglionError} `not_found` if it was disabled or deleted since it was opened; `queue_full` if more than {@link maxPending}
+   * candidates would be pending afterwards, whatever made them pending
    */
   write<T>(work: (staging: Staging) => Promise<T>): Promise<T> {
     this.lastWriteAt = Date.now()
@@ -201,8 +201,8 @@ export class KnowledgeBase {
   }
 
   /**
-   * Does work as {@link write} does it, and takes all of it back: nothing of it is written.
-   * @returns its result, and what it would have made of `main`, the commit on which it stood
+   * Runs work as {@link write} does, and rolls all of it back.
+   * @returns its result, and what it would have made of `main`, the commit it was based on
    */
   tryOut<T>(work: (staging: Staging) => Promise<T>): Promise<TriedOut<T>> {
     return this.write(async (staging) => {
@@ -225,35 +225,35 @@ export class KnowledgeBase {
     })
   }
 
-  /** Resolves once no process of this machine is writing: what begins later asks anew whether it is served. */
+  /** Resolves once no process of this machine is writing. Later writes check anew whether the knowledge base is served. */
   async writesEnded(): Promise<void> {
     await this.#writer.follow()
   }
 
   /**
-   * Brings the projection up to the refs as they are now, whoever moved them. On a full disk it cannot follow: what it
-   * holds is then served until there is space.
+   * Brings the projection up to the present refs, whoever moved them. On a full disk it cannot follow: then its content is served until
+   * there is space.
    */
   async sync(): Promise<void> {
     if (!(await this.#areRefsUnchanged())) await this.#followRefs()
   }
 
-  /** This knowledge base, once its candidates are followed, too. */
+  /** Returns this knowledge base once its candidates are followed, too. */
   async whole(): Promise<KnowledgeBase> {
     await this.sync()
     return this
   }
 
   /**
-   * Follows main where nothing is followed yet, so that it can be read before the candidates are followed. A crash afterwards leaves
-   * tables of which the queue is followed next. Before anything is written or followed.
+   * Follows main in empty tables, so that it can be read before the candidates are followed. After a crash the queue is followed next. Must
+   * run before anything is written or followed.
    */
   async followMainFirst(): Promise<void> {
     if (this.heads().main !== undefined) return
     await this.#alone(async () => this.#follower.followMainFirst(await this.#refs.readHeads()))
   }
 
-  /** One transaction of the projection, before anything is written or followed. */
+  /** Runs one transaction of the projection, before anything is written or followed. */
   async #alone(work: () => Promise<void>): Promise<void> {
     await this.projection.begin()
     try {
@@ -266,9 +266,9 @@ export class KnowledgeBase {
   }
 
   /**
-   * Does work that writes many large commits.
-   * @param isFirst whether it brings more than there is, needs none of the scattered indexes, and nobody else reads meanwhile: they are
-   *   made at its end, and after a crash at the next opening
+   * Runs work that writes many large commits.
+   * @param isFirst true if it adds more than there is, needs none of the scattered indexes, and nobody else reads meanwhile: they are
+   * created at its end, or after a crash at the next opening
    */
   inBulk<T>(isFirst: boolean, work: () => Promise<T>): Promise<T> {
     return this.projection.inBulk(async () => {
@@ -282,7 +282,7 @@ export class KnowledgeBase {
     })
   }
 
-  /** Whether only the candidates are not followed yet, and main is where it is followed to. */
+  /** True if main is followed to its present head, whether the candidates are or not. */
   async isReadable(): Promise<boolean> {
     const { main, queue } = this.heads()
     if (main === undefined || queue !== undefined) return false
@@ -307,19 +307,22 @@ export class KnowledgeBase {
     }
   })
 
-  /** Since when the tables are behind commits of others, on the clock of `performance.now`; undefined: they are not, as far as is known. */
+  /**
+   * Time since which the tables are behind commits of others, on the clock of `performance.now`; undefined if they are not, as far as is
+   * known.
+   */
   get followingSince(): number | undefined {
     return this.#followingSince
   }
 
-  /** The commits that the projection stands for. */
+  /** Returns the commits that the projection stands for. */
   heads(): ProjectionHeads {
     const revision = this.projection.revision()
     if (this.#heads?.revision !== revision) this.#heads = { revision, ...this.projection.heads(this.projection.read) }
     return this.#heads
   }
 
-  /** The settings that `kb.yaml` on main holds now. */
+  /** Returns the present settings of `kb.yaml` on main. */
   async settings(): Promise<KbSettings> {
     const revision = this.projection.revision()
     if (this.#settings?.revision === revision) return this.#settings.value
@@ -333,16 +336,14 @@ export class KnowledgeBase {
     return known.value
   }
 
-  /**
-   * Stages one commit on main and its place in the projection; the only way to main in this process. Within {@link write}.
-   */
+  /** Stages one commit on main and its place in the projection; the only way to main in this process. Must run within {@link write}. */
   async commitToMain(
     staging: Staging,
     { files, removals = [], unchanged = [], message, decided, author, at, mergeParent }: MainCommit,
   ): Promise<Oid> {
     const awaiting = decided === 'operator' ? undefined : await this.missing(staging, files, decided)
     if (awaiting !== undefined) throw new GanglionError('approval_needed', awaitingText(awaiting), { awaiting })
-    // What candidates bring is limited as they are written.
+    // Changes by candidates are limited when the candidates are written.
     const isBare = decided !== 'operator' && decided.of.length === 0
     if (isBare) await this.requirePlaces(decided.by, { neurons: [], files: files.keys() })
     const changes = new Map<string, { oid: Oid } | null>()
@@ -368,7 +369,7 @@ export class KnowledgeBase {
       committer: committer(at),
       ...(mergeParent === undefined ? {} : { mergeParent }),
     })
-    // Git keeps whole seconds, and the projection must not know more than git.
+    // Git stores whole seconds, and the projection must not be more precise than git.
     const seconds = new Date(Math.floor(at.getTime() / 1000) * 1000)
     const told = { removals, unchanged, firstCome: firstComeNeurons(trailersOf(message)) }
     await indexCommit(this.projection, { commit, at: seconds, files: indexed, ...told }, this.#follower.load)
@@ -376,9 +377,9 @@ export class KnowledgeBase {
   }
 
   /**
-   * What is missing before these changes may go to main; undefined where nothing is, and for what is only tried out. By the settings that
-   * are on main in this very write. Within {@link write}; with a view, as main is for readers.
-   * @throws {GanglionError} `approval_needed` where they cannot be read
+   * Returns the approvals that these changes still need to go to main, by the settings on main in this very write; undefined if none, and
+   * for work that is only tried out. Must run within {@link write}, or on a view of main for readers.
+   * @throws {GanglionError} `approval_needed` if the settings cannot be read
    */
   async missing(view: SettingsView, files: FileContents, decided: Decided): Promise<Awaiting | undefined> {
     if (view === this.#triedIn) return undefined
@@ -393,10 +394,7 @@ export class KnowledgeBase {
     return missingApprovals(settings, await Promise.all(touched), judged, this.whoIs)
   }
 
-  /**
-   * Returns trailers that name who approves a commit: those who voted for the pages that it makes, and last the one who makes it. Within
-   * {@link write}.
-   */
+  /** Returns trailers with the approvers of a commit: those who voted for its pages, and last its author. Must run within {@link write}. */
   async approvers(staging: Staging, { by, of, writes }: Decided & { by: Actor }): Promise<[string, string][]> {
     const judged = { of: await this.#judgedPages(staging, of), writes }
     const votes = await standingVotes(await this.#settingsWithin(staging), judged, this.whoIs)
@@ -405,8 +403,8 @@ export class KnowledgeBase {
   }
 
   /**
-   * Returns what a vote of somebody on pages records, for each page that they have no standing vote on; undefined where they have no vote,
-   * since they may have written one of them. Within {@link write}.
+   * Returns the records of somebody's vote on pages, for each page that they have no standing vote on; undefined if they have no vote,
+   * since they may have written one of them. Must run within {@link write}.
    */
   async votesBy(
     staging: Staging,
@@ -431,7 +429,7 @@ export class KnowledgeBase {
     return standingVotes(await this.#settingsWithin(view), { of }, this.whoIs)
   }
 
-  /** Adds the text that main has of each page. */
+  /** Adds the text of each page on main. */
   #judgedPages(view: SettingsView, of: readonly DecidedPage[]): Promise<JudgedPage[]> {
     const { sql = this.projection.write } = view
     const judged = of.map(async (page): Promise<JudgedPage> => {
@@ -448,25 +446,25 @@ export class KnowledgeBase {
     return parseKbFile(blob === undefined ? '' : await view.readText(blob)).settings
   }
 
-  /** Candidates as the limits of their keys let them in; see {@link withinLimits}. Within {@link write}. */
+  /** Returns candidates as the limits of their keys admit them; see {@link withinLimits}. Must run within {@link write}. */
   admitted(candidates: readonly Candidate[], isTaken = false): Promise<readonly Candidate[]> {
     return withinLimits(this.projection.write, candidates, this.#limitsOf, isTaken)
   }
 
-  /** See {@link requirePlaces}. Within {@link write}. */
+  /** See {@link requirePlaces}. Must run within {@link write}. */
   requirePlaces(by: Actor, brought: Parameters<typeof requirePlaces>[2]): Promise<void> {
     return requirePlaces(this.projection.write, by, brought, this.#limitsOf)
   }
 
-  /** See {@link requireWaitingRoom}. Within {@link write}. */
+  /** See {@link requireWaitingRoom}. Must run within {@link write}. */
   requireWaitingRoom(by: Actor): Promise<void> {
     return requireWaitingRoom(this.projection.write, by, this.#limitsOf)
   }
 
   /**
-   * Stages one commit on the queue with these candidates' records as they are now: the one way in for candidates, and so the place where the
-   * limits of keys hold, and where what is new gets its zone. Within {@link write}.
-   * @param isTaken whether they are on their way to main
+   * Stages one commit on the queue with the present records of candidates. It is the only way for candidates, and so enforces the limits of
+   * keys, and gives new ones their zone. Must run within {@link write}.
+   * @param isTaken true if they are on their way to main
    */
   async commitToQueue(
     staging: Staging,
@@ -484,7 +482,7 @@ export class KnowledgeBase {
       indexCandidate(this.projection, candidate, { blob: oid, tags: tagsOfCandidate(candidate) })
   }
 
-  /** Brings the projection to commits that the refs were at, instead of to the refs. Not beside {@link write}. */
+  /** Brings the projection to former commits of the refs instead of the present ones. Must not run concurrently with {@link write}. */
   async followTo(heads: { main: Oid | undefined; queue: Oid | undefined }): Promise<void> {
     const refs = new Map([
       [mainRef, heads.main],
@@ -506,7 +504,7 @@ export class KnowledgeBase {
       await this.#writer.settled()
       followedUp = this.#followedUp
       await followedUp
-    } while (followedUp !== this.#followedUp) // What follows up a commit may follow others, too.
+    } while (followedUp !== this.#followedUp) // A follow-up commit may need follow-ups itself.
     this.projection.close()
     this.repository.close()
   }
@@ -515,7 +513,7 @@ export class KnowledgeBase {
     const before = this.projection.heads(this.projection.read)
     const [main, queue] = [heads.get(mainRef), heads.get(queueRef)]
     if (this.#hasTriedOut && main === before.main && queue === before.queue) {
-      // A commit would write what was taken back.
+      // A commit would write work that was rolled back.
       this.projection.rollback()
       return
     }

@@ -3,11 +3,11 @@ import { StagedRepository } from '../git/staged-repository.ts'
 import type { KnowledgeBase, TriedOut } from './knowledge-base.ts'
 import type { ReadableKb } from './readable-kb.ts'
 
-/** A knowledge base as work that was tried out would leave main. */
+/** Knowledge base in the state that work which was tried out would leave. */
 export type LaidOverKb = ReadableKb & { laidOver: object } & {
-  /** The commit of main that it stands on. */
+  /** Commit of main that it is based on. */
   main: Oid | undefined
-  /** Bytes of what it adds to the repository. */
+  /** Bytes that it adds to the repository. */
   size: number
   close: () => void
 }
@@ -15,8 +15,8 @@ export type LaidOverKb = ReadableKb & { laidOver: object } & {
 let revisions = 0
 
 /**
- * Opens what a knowledge base would be. It is of one state until it is closed, and reads as any other. Undefined where main has moved
- * since that was tried out.
+ * Opens the state that a knowledge base would have. It stays in that state until it is closed, and is read like any other. Undefined if
+ * main has moved since the work was tried out.
  */
 export async function openLaidOverKb(
   kb: KnowledgeBase,

@@ -9,7 +9,7 @@ import { mainRef } from './refs/kb-refs.ts'
 
 export const mainSettings = onePer((ctx: Context) => new MainSettings(ctx))
 
-/** Reads the settings of knowledge bases without opening them: one costs a look at its main where that has not moved. */
+/** Reads the settings of knowledge bases without opening them, cached until main moves. */
 class MainSettings {
   readonly #ctx: Pick<Context, 'cluster' | 'directory'>
   readonly #known = new Map<string, { main: string; settings: KbSettings }>()
@@ -18,7 +18,7 @@ class MainSettings {
     this.#ctx = ctx
   }
 
-  /** How lists name a knowledge base. One that cannot be read has its slug, so that it does not take the others with it. */
+  /** Returns the label of a knowledge base in lists. An unreadable one has its slug, so that the list does not fail. */
   async label(identity: KbIdentity): Promise<KbLabel & Pick<KbSettings, 'language'>> {
     const { title, language } = (await this.read(identity).catch(() => undefined)) ?? {}
     return { slug: identity.slug, title: title ?? identity.slug, language: language ?? 'en' }

@@ -23,31 +23,31 @@ import {
   withoutServerKeys,
 } from './standing-votes.ts'
 
-/** Who decides that a commit goes to main, and on what. */
+/** Decision that a commit goes to main: its author, and the candidates. */
 export type Decided = {
-  /** Undefined: only those count who voted before, as where it is asked what is missing. */
+  /** Undefined: only earlier votes count, to find out what is missing. */
   by: Actor | undefined
-  /** The candidates that the commit approves. */
+  /** Candidates that the commit approves. */
   of: readonly DecidedPage[]
-  /** Whether `by` brings another text than the candidates propose: then `by` is its author. */
+  /** True if `by` writes another text than the candidates propose, and so is its author. */
   writes?: () => Promise<boolean>
-  /** Other files that `by` brings with them: who voted has not seen those. */
+  /** Further files that `by` adds, which earlier voters have not seen. */
   brings?: () => Promise<ReadonlySet<string>>
 }
 
-/** What a change of main touches: a path, with the tags of its page before and after. */
+/** File that a change of main touches: its path, and the tags of its page before and after. */
 export type Touched = { path: string; tags: readonly string[] }
 
-/** Parts of the service that approve for the policy, which is nobody's vote. */
+/** Parts of the service that approve on behalf of the policy, which is no vote of a person. */
 const policyIds: ReadonlySet<string> = new Set(['policy', 'ingest'])
 
 const unreadable =
   'Nothing can be approved: kb.yaml does not say in a readable way who decides. Mend it in the repository.'
 
 /**
- * Returns what is missing before a commit may go to main by what `kb.yaml` says of owners and approvals; undefined where nothing is.
- * The one place of this rule: every commit on main is checked against it.
- * @throws {GanglionError} `approval_needed` where that cannot be read
+ * Returns the approvals that a commit still needs to go to main, by the owners and approvals in `kb.yaml`; undefined if none. This is the
+ * only place of the rule: every commit on main is checked against it.
+ * @throws {GanglionError} `approval_needed` if the settings cannot be read
  */
 export async function missingApprovals(
   settings: Judging,
@@ -79,7 +79,7 @@ export async function missingApprovals(
     isNamedConnector(connector, { policy, zones }) &&
     (!createdBy.id.includes(':') || (await whoIs(createdBy.id)).connectors?.includes(connector) === true)
   const needed = candidates.map(async (candidate) => {
-    // What cannot be read may have said red.
+    // Unreadable zones may have been red.
     const zone = zones === null ? 'red' : inZone(candidate, { zones }).verdict.zone
     const isStrict = zone === 'red' || zone === 'yellow'
     const isFree = isPolicy && !isStrict && (deciding.authorMayApprove || (await isNamed(candidate)))
@@ -98,7 +98,7 @@ export async function missingApprovals(
   return missing.votes === 0 && missing.owners.length === 0 ? undefined : missing
 }
 
-/** Who has no vote on some candidates, since they wrote of them. */
+/** Returns the authors of some candidates, who have no vote on them. */
 export async function authorsAmong(
   of: readonly Candidate[],
   { authorMayApprove }: Pick<Deciding, 'authorMayApprove'>,
@@ -108,7 +108,7 @@ export async function authorsAmong(
   return new Set(await Promise.all(authors.map(async ({ id }) => (await whoIs(id)).id)))
 }
 
-/** Whether all that a commit does is that an owner of its pages says that these are still true, which needs nobody else. */
+/** True if a commit only renews the verification of pages by their owner, which needs nobody else. */
 function isRenewalByOwner(
   { deciding }: Judging,
   touched: readonly Touched[],

@@ -3,7 +3,7 @@ import type { ReadableKb } from './readable-kb.ts'
 
 type Kept<Value> = { main: string | undefined; value: Promise<Value> }
 
-/** Keeps what was made of a whole knowledge base for an audience, until main moves. */
+/** Caches a value derived from a whole knowledge base for an audience, until main moves. */
 export class PerCommit<Value> {
   readonly #kept = new WeakMap<object, Map<Audience, Kept<Value>>>()
 

@@ -3,8 +3,8 @@ import type { KnowledgeBase } from './knowledge-base.ts'
 import type { AllTables, MainTables, Projection } from './projection/projection.ts'
 
 /**
- * A knowledge base of which main can be read. At its first opening that is possible before its candidates are followed; then what
- * depends on candidates waits for `whole`.
+ * Knowledge base whose main can be read. At its first opening that is possible before its candidates are followed; work that depends on
+ * candidates waits for `whole`.
  */
 export type ReadableKb = Pick<KnowledgeBase, 'identity' | 'parser' | 'heads' | 'settings'> & {
   repository: ReadRepository
@@ -13,6 +13,6 @@ export type ReadableKb = Pick<KnowledgeBase, 'identity' | 'parser' | 'heads' | '
     withSnapshot<T>(work: (sql: MainTables) => Promise<T>): Promise<T>
   }
   whole(): Promise<Pick<KnowledgeBase, 'parser'> & { repository: ReadRepository; projection: { read: AllTables } }>
-  /** Of a preview: the knowledge base as it is, and the Neurons that are other here. */
+  /** Set for a preview: the knowledge base it is based on, and the Neurons that differ from it. */
   laidOver?: { on: KnowledgeBase; changed: readonly string[] }
 }

@@ -6,21 +6,21 @@ import type { Actor, Candidate, VotedPage } from '../rules/candidates/candidate.
 import { type Decider, isVoteFor, votesOn } from '../rules/deciding.ts'
 import type { KbSettings } from '../rules/kb-settings.ts'
 
-/** Finds out who an actor is, now. */
+/** Returns the person or key behind an actor. */
 export type WhoIs = (actorId: string) => Promise<Decider>
 
-/** A candidate as it is recorded, with the page that a commit makes of it, as it is before the server adds its keys; null removes the page. */
+/** Recorded candidate, with the page that a commit makes of it before the server adds its keys; null removes the page. */
 export type DecidedPage = { candidate: Candidate; path: string; text: string | null }
 
-/** A page that a decision is about: `before` is its text on main, undefined where main has none. */
+/** Page to be decided on. `before`: its text on main, undefined for a new page. */
 export type JudgedPage = DecidedPage & { before: string | undefined }
 
-/** Settings that a decision is judged by. */
+/** Settings that decisions depend on. */
 export type Judging = Pick<KbSettings, 'deciding' | 'policy' | 'zones' | 'defaultAudience' | 'inlineTags'>
 
 /**
- * Returns who has voted for each of several pages as a commit makes them now: the actor of each person, by who they are. A vote falls when the page or its
- * audience is another by then, unless `kb.yaml` keeps votes over clean merges.
+ * Returns who has voted for each of several pages as a commit makes them now: the actor of each person, by person. A vote falls when the
+ * page or its audience has changed since, unless `kb.yaml` keeps votes over clean merges.
  */
 export async function standingVotes(
   settings: Judging,
@@ -42,7 +42,7 @@ export async function standingVotes(
   return new Map([...first].filter(([id]) => others.every((votes) => votes.has(id))))
 }
 
-/** Returns what a vote for a page is for. A removal is a vote on what it removes. */
+/** Returns the page and audience that a vote is for. A vote on a removal is for the removed page. */
 export function votedPage(
   { text, before }: Pick<JudgedPage, 'text' | 'before'>,
   settings: Pick<KbSettings, 'defaultAudience' | 'inlineTags'>,
@@ -56,7 +56,7 @@ export function votedPage(
   return { page, audience: accessClass({ audience, tags: allTags(file, settings) }) }
 }
 
-/** Returns a page without the keys that the server gives it. */
+/** Removes the keys that the server adds to a page. */
 export function withoutServerKeys(text: string): string {
   return editNeuron(text, { seqId: undefined, id: undefined, candidate: undefined })
 }

@@ -1,10 +1,7 @@
 import { GanglionError } from '../contract/errors.ts'
 import { GitSlotError, type GitSlots, type SlotClaim } from '../git/native/git-slots.ts'
 
-/**
- * Waits for a slot; see {@link GitSlots.take}.
- * @throws {GanglionError} `rate_limited` or `unavailable` while too many others wait
- */
+/** Waits for a slot; see {@link GitSlots.take}. @throws {GanglionError} `rate_limited` or `unavailable` if too many others wait */
 export async function takeSlot(slots: GitSlots, claim: SlotClaim, signal: AbortSignal): Promise<() => void> {
   try {
     return await slots.take(claim, signal)

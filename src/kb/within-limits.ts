@@ -15,13 +15,13 @@ import type { AllTables } from './projection/projection.ts'
 
 export type LimitsOf = (keyId: string) => Promise<KeyLimits | null | undefined>
 
-/** Of an actor that is a key, over HTTP or with git, or that takes back what others wrote. */
+/** Matches an actor that is a key, over HTTP or with git, or that undoes changes. */
 const keyActor = /^(?:key|git|undo):(.+)$/
 
 /**
- * Candidates as the limits of the keys that make or revise them let them in: what the policy would approve beyond a key's budget waits for a
- * curator.
- * @param isTaken whether they go to main at once, by a push
+ * Returns candidates as the limits of the keys that make or revise them admit them: approvals by the policy beyond a key's budget become
+ * pending.
+ * @param isTaken true if a push brings them to main at once
  * @throws {GanglionError} `insufficient_role` for a page that the key may not propose, `queue_full` beyond its budget
  */
 export async function withinLimits(
@@ -62,7 +62,7 @@ export async function withinLimits(
 
 function makerOf({ createdBy, decisions }: Candidate, isNew: boolean): string | undefined {
   const last = decisions.at(-1)
-  // Who revises may comment or vote in the same write.
+  // The same write may also comment or vote.
   const isRevised = decisions.some(
     ({ action, at, by }) => action === 'revise' && at === last?.at && by.id === last.by.id,
   )
@@ -70,7 +70,7 @@ function makerOf({ createdBy, decisions }: Candidate, isNew: boolean): string | 
   return actor && keyActor.exec(actor.id)?.[1]
 }
 
-/** Rejects what has come to wait beyond the budget of the key that made it. @throws {GanglionError} `queue_full` */
+/** Rejects pending candidates beyond the budget of the key that made them. @throws {GanglionError} `queue_full` */
 export async function requireWaitingRoom(sql: AllTables, { id }: Actor, limitsOf: LimitsOf): Promise<void> {
   const key = keyActor.exec(id)?.[1]
   const limit = key === undefined ? undefined : (await limitsOf(key))?.pending
@@ -80,12 +80,13 @@ export async function requireWaitingRoom(sql: AllTables, { id }: Actor, limitsOf
 
 type Brought = {
   neurons: readonly { seqId?: string | undefined; path: string; text: string | null }[]
-  /** Paths, of Neurons or not. */
+  /** Paths of Neurons and other files. */
   files: Iterable<string>
 }
 
 /**
- * Checks all that somebody brings to main, whichever candidates it approves: of files that are no Neurons, only new ones may stand elsewhere.
+ * Checks all changes that somebody brings to main, whichever candidates they approve. Files that are no Neurons may be new outside of the
+ * key's places.
  * @throws {GanglionError} `insufficient_role`
  */
 export async function requirePlaces(
@@ -111,12 +112,12 @@ function requireCandidatePlace(sql: AllTables, candidate: Candidate, limits: Key
   const target = candidate.target === null ? undefined : findNeuron(sql, candidate.target)
   const { path } = readMetadata(parseMetadata(candidate.metadata).data)
   const tags = tagsOfCandidate(candidate)
-  // As votes are made. What else says that it is one may be a page like any other.
+  // The form of real feedback. Any other candidate of this kind may be a page like any other.
   if (candidate.kind === 'reader-feedback' && path === undefined && isInternal(tags)) return
   requirePlace({ places: [target?.path, path], tags: target?.tags ?? tags }, limits)
 }
 
-/** Where it stands now and where it would stand must both be open to the key, or a tag that it has. */
+/** The key must be allowed to write both the present and the new path, or have a tag of the page. */
 function requirePlace(
   page: { places: readonly (string | undefined)[]; tags: readonly string[] },
   { paths, tags }: KeyLimits,

@@ -11,15 +11,15 @@ import type { MainTables } from '../projection/projection.ts'
 
 export type AttachmentLookup = FileLookup & { blobOf(path: string): string | undefined }
 
-/** Pages of a folder that are looked at. */
+/** Maximum pages of a folder that are checked. */
 const maxLooked = 2_000
 
 /**
- * Looks up files of main that are no Neurons. A name alone does not lead a reader to the files of a closed folder. A folder is closed
- * if the reader sees none of its pages. A folder without pages is closed if the nearest folder around it that has or had pages is
- * closed. A deleted page counts as hidden. A link with a full path leads to any file that no page shares its name with, since
- * somebody who saw the file has approved the link.
- * @param isVisible whether a reader sees a Neuron; left out for all files
+ * Looks up files of main that are no Neurons. A name alone does not lead a reader to files in a closed folder. A folder is closed if the
+ * reader sees none of its pages. A folder without pages is closed if the nearest folder around it that has or had pages is closed. A
+ * deleted page counts as hidden. A link with a full path leads to any file whose name no page has, since somebody who saw the file has
+ * approved the link.
+ * @param isVisible whether a reader sees a Neuron; absent: all files
  */
 export function attachmentLookup(sql: MainTables, isVisible?: (seqId: string) => boolean): AttachmentLookup {
   const isOpenFolder = isVisible === undefined ? () => true : openFolders(sql, isVisible)
@@ -34,9 +34,8 @@ export function attachmentLookup(sql: MainTables, isVisible?: (seqId: string) =>
 }
 
 /**
- * Returns whether the names of a folder's files lead somebody to them. For one request: it remembers the folders around, since many
- * folders of files may stand in one folder of many pages.
- * @param opening a folder that gets a page which they see
+ * Returns whether the names of a folder's files lead a reader to them. Caches the enclosing folders, so use it for one request. @param
+ * opening a folder that gets a page which the reader sees
  */
 export function openFolders(
   sql: MainTables,
@@ -63,12 +62,12 @@ function remembered(ask: (folder: string) => boolean): (folder: string) => boole
   }
 }
 
-/** @param folder with its last slash */
+/** @param folder with a trailing slash */
 export function parentOf(folder: string): string {
   return folder.replace(/[^/]*\/$/, '')
 }
 
-/** Nothing where there are no Neurons. One that came over the API after a hidden one does not count. */
+/** Undefined if there are no Neurons. A Neuron that came over the API after a hidden one does not count. */
 function isSomeVisible(
   sql: MainTables,
   seqIds: Iterable<string>,

@@ -3,7 +3,7 @@ import type { Actor } from '../../rules/candidates/candidate.ts'
 import type { StoredAuditEntry } from '../../state/accounts/audit-store.ts'
 import type { Context } from '../context.ts'
 
-/** Who acts, and from where; the address is null for commands on the server's machine. */
+/** Actor and network address of an act; the address is null for commands on the server's machine. */
 export type By = { actor: Actor; address: string | null }
 
 export type Acting = Pick<Caller, 'id' | 'name' | 'tenantId' | 'address'>
@@ -11,21 +11,24 @@ export type Acting = Pick<Caller, 'id' | 'name' | 'tenantId' | 'address'>
 export type Act = {
   /** `<what>.<done>`, e.g. `key.revoked`. */
   action: string
-  /** Whom or what it was done to, in words. */
+  /** Object of the act, in words. */
   subject: string
-  /** For people, where the action does not say it all. */
+  /** Details for people that the action does not convey. */
   detail?: string
 }
 
 export type AuditPage = {
   entries: StoredAuditEntry[]
-  /** For the query of the next page; null on the last one. */
+  /** Position for the query of the next page; null on the last one. */
   next: number | null
 }
 
 const pageSize = 50
 
-/** Records what a person did to a tenant, beside its knowledge. The act is committed: a record that fails is reported, not thrown. */
+/**
+ * Records an act of a person on a tenant, apart from its knowledge. The act is already committed, so a failure to record it is reported,
+ * not thrown.
+ */
 export async function recordAct(
   { audit, now, onError }: Pick<Context, 'audit' | 'now' | 'onError'>,
   caller: Acting,

@@ -10,19 +10,19 @@ import { isApprovedByPolicy, lastCuratedVersion } from '../projection/version-qu
 import type { KbView } from './kb-view.ts'
 import { LinkView } from './link-view.ts'
 
-/** Pages that only the policy approved and that are read again to see whether a curator has let them open a file. */
+/** Maximum number of pages approved by the policy alone whose earlier version is read to see whether a curator let them open a file. */
 const maxReread = 20
 
-/** The links that name a file so which are not resolved yet, and by file the pages of the others. */
+/** Links to files of one name that are not resolved yet, and the pages of the resolved ones by file. */
 type References = { links: Iterator<FileReference>; pages: Map<string, string[]> }
 
-/** Settings and tools' files, which no link opens; nor does one open answer tests, which say what curators see. */
+/** Settings and files of tools, which no link opens. Answer tests are closed too, since they quote what curators see. */
 const closed = /^kb\.yaml$|(?:^|\/)\./
 
 /**
- * The files of one knowledge base that the audience of a view may read: those that a visible page links to or embeds. A version that
- * only the policy has approved opens no file, since otherwise an app could read every file by a candidate; the last version that
- * came by other means counts instead. For one request, since it remembers what it found.
+ * Files of one knowledge base that the audience of a view may read: those that a visible page links to or embeds. A version approved by the
+ * policy alone opens no file, since otherwise an app could read every file with a candidate; the latest version approved otherwise counts
+ * instead. Caches its results, so use it for one request.
  */
 export class FileView {
   readonly #view: KbView
@@ -36,13 +36,13 @@ export class FileView {
     this.#links = new LinkView(view)
   }
 
-  /** The blob of a file that is no Neuron and that the audience may read. */
+  /** Returns the blob of a file that is no Neuron and that the audience may read. */
   async blobOf(path: string): Promise<string | undefined> {
     const blob = this.#view.files.blobOf(path)
     return blob !== undefined && (await this.opens(path)) ? blob : undefined
   }
 
-  /** Whether the audience may read a file: curators any, others one that a page opens which they see. */
+  /** True if the audience may read a file: curators any, others one that a page they see opens. */
   async opens(path: string): Promise<boolean> {
     if (this.#view.audience === 'curator') return true
     const known = this.#isOpen.get(path) ?? this.#findReference(path)
@@ -63,7 +63,7 @@ export class FileView {
     return false
   }
 
-  /** The pages that lead to a file. Each link of its name is resolved once, and only as far as pages are asked for. */
+  /** Yields the pages that lead to a file. Each link of its name is resolved once, and only on demand. */
   async *#pagesTo(path: string, nameKey: string): AsyncGenerator<string> {
     const pause = pauses()
     const { links, pages } = this.#referencesOf(nameKey)
@@ -92,7 +92,7 @@ export class FileView {
     return references
   }
 
-  /** The files that the last version of a page opened which a curator has approved. */
+  /** Returns the files that a page's latest version approved by a curator opens. */
   #curated(seqId: string): Promise<Set<string>> {
     const known = this.#opened.get(seqId) ?? this.#findOpened(seqId)
     this.#opened.set(seqId, known)

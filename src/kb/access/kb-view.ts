@@ -10,14 +10,14 @@ import type { ReadableKb } from '../readable-kb.ts'
 import { type AttachmentLookup, attachmentLookup } from './attachment-lookup.ts'
 import { accessIn } from './neuron-access.ts'
 
-/** A knowledge base without its tables, which only a view asks. */
+/** Knowledge base without its tables, which are only read through a view. */
 export type ViewedKb = Omit<ReadableKb, 'projection'> & { projection: Pick<Projection, 'revision'> }
 
 type Query<Result> = (sql: MainTables, seqId: string) => Result
 
 /**
- * A knowledge base as one audience sees it: a Neuron that it may not see is not there. All that is read for a caller is read through
- * a view, so that no reader of the tables can forget who asks.
+ * Knowledge base as one audience sees it: hidden Neurons are absent. All reads on behalf of a caller go through a view, so that no reader
+ * of the tables can forget the caller.
  */
 export class KbView {
   readonly kb: ViewedKb
@@ -44,12 +44,12 @@ export class KbView {
     this.#uploader = uploader
   }
 
-  /** Whether a Neuron, or a version of one, that says this is seen. */
+  /** True if the audience sees a Neuron, or a version of one, with these fields. */
   sees(neuron: Access): boolean {
     return maySee(this.audience, neuron, this.#defaultAudience)
   }
 
-  /** Whether main has this Neuron and it is seen. The tables are asked once. */
+  /** True if main has this Neuron and the audience sees it. Cached. */
   seesNeuron(seqId: string): boolean {
     let isSeen = this.#known.get(seqId)
     if (isSeen === undefined) {
@@ -60,33 +60,33 @@ export class KbView {
     return isSeen
   }
 
-  /** Whether the versions of a Neuron are seen: its audience of today decides, or that of the last version of a deleted one. */
+  /** True if the audience sees the versions of a Neuron: its present audience decides, or for a deleted Neuron that of its last version. */
   async seesHistory(seqId: string): Promise<boolean> {
     const access = accessOf(this.#sql, seqId) ?? (await this.#lastAccess(seqId))
     return access !== undefined && this.sees(access)
   }
 
-  /** A Source is seen like a Neuron that lists no audience. A key also sees the Sources that it uploaded. */
+  /** True if the audience sees a Source: as a Neuron without an audience. A key also sees the Sources that it uploaded. */
   seesSource(source: Pick<Source, 'tags' | 'uploader'>): boolean {
     return source.uploader.id === this.#uploader || this.sees({ tags: tagsOf(source) })
   }
 
-  /** Those rows of a query whose Neuron is seen, read as they go. */
+  /** Yields the rows of a query whose Neuron is visible. */
   *rows<Row extends { seqId: string }>(query: (sql: MainTables) => Iterable<Row>): Generator<Row, void> {
     for (const row of query(this.#sql)) if (this.#seesRow(row)) yield row
   }
 
-  /** What the tables say of a Neuron that is seen; undefined of another. */
+  /** Runs a query about a visible Neuron; undefined for a hidden one. */
   about<Result>(seqId: string, query: Query<Result>): Result | undefined {
     return this.seesNeuron(seqId) ? query(this.#sql, seqId) : undefined
   }
 
-  /** What the tables say of a Neuron's past, as {@link seesHistory} allows; undefined of another. */
+  /** Runs a query about a Neuron's past, if {@link seesHistory} allows it; undefined otherwise. */
   async aboutHistory<Result>(seqId: string, query: Query<Result>): Promise<Result | undefined> {
     return (await this.seesHistory(seqId)) ? query(this.#sql, seqId) : undefined
   }
 
-  /** The files that links of pages lead to. */
+  /** Files that links of pages lead to. */
   get files(): AttachmentLookup {
     const sees = (seqId: string) => this.seesNeuron(seqId)
     this.#files ??= attachmentLookup(this.#sql, this.audience === 'curator' ? undefined : sees)
@@ -108,9 +108,9 @@ export class KbView {
 
 type ViewOptions = {
   audience: Audience
-  /** Whose own Sources are seen. */
+  /** Caller whose own Sources are visible. */
   uploader?: string
-  /** The tables at one commit; else those of now. */
+  /** Tables at one commit; by default the present ones. */
   sql?: MainTables
 }
 
@@ -118,7 +118,7 @@ export async function openView(ctx: Context, caller: Caller, kbName: string): Pr
   return viewFor(caller, await ctx.readableKb(caller.tenantId, kbName))
 }
 
-/** Does something with what a caller sees, or a curator where nobody calls, while main may move on. */
+/** Runs work on a view of a single commit for a caller, or for a curator if there is none, while main may move on. */
 export function atOneCommit<Result>(
   kb: ReadableKb,
   caller: Caller | undefined,
@@ -137,7 +137,7 @@ export function viewFor(
   return viewAs(kb, { audience: effectiveAudience(caller), uploader: actorOf(caller).id, ...(sql && { sql }) })
 }
 
-/** What somebody sees who is served as an audience. */
+/** Returns the view of an audience. */
 export async function viewAs(kb: ReadableKb, options: ViewOptions): Promise<KbView> {
   const { defaultAudience } = await kb.settings()
   return new KbView(kb, { ...options, defaultAudience })

@@ -6,15 +6,13 @@ import { keysOf, type LinkRow, linksByBareKey, linksByKey, linksOf, namesByKey }
 import { titleOf } from '../projection/neuron-queries.ts'
 import type { KbView } from './kb-view.ts'
 
-/** Names of so many Neurons have their links read once. */
+/** Number of Neurons with one name from which links to it are read once for all of them. */
 const many = 50
 
-/** A link between two Neurons of one knowledge base. */
+/** Link between two Neurons of one knowledge base. */
 export type GraphEdge = { source: string; target: string; type: EdgeType }
 
-/**
- * The links of one knowledge base as they resolve among the Neurons of a view. For one request, since it remembers what it resolved.
- */
+/** Links of one knowledge base, resolved among the Neurons of a view. Caches its results, so use it for one request. */
 export class LinkView {
   readonly identity: KbIdentity
   readonly #view: KbView
@@ -27,7 +25,7 @@ export class LinkView {
     this.#view = view
   }
 
-  /** Whether the `kb` of a link names this knowledge base. */
+  /** True if the `kb` of a link names this knowledge base. */
   isOwn(kb: string | null): boolean {
     return kb === null || goesBy(this.identity, kb)
   }
@@ -37,7 +35,7 @@ export class LinkView {
   }
 
   resolve(link: LinkAddress): LinkMeaning {
-    // The page's folder decides, not the page.
+    // Pages of one folder share the result.
     const { target, form, from } = link
     const key = JSON.stringify([target, form, from.slice(0, from.lastIndexOf('/'))])
     let meaning = this.#meanings.get(key)
@@ -57,7 +55,7 @@ export class LinkView {
     return names
   }
 
-  /** The edge that a link makes, to another Neuron of this knowledge base. */
+  /** Returns the edge of a link to another Neuron of this knowledge base. */
   edgeOf(link: LinkRow): GraphEdge | undefined {
     const { seqId: source, kb, type } = link
     if (!this.isOwn(kb)) return undefined
@@ -77,7 +75,7 @@ export class LinkView {
     return distinctEdges(edges)
   }
 
-  /** The edges to a Neuron from the first `maxSources` Neurons, each once, by source and type. */
+  /** Returns the edges to a Neuron from the first `maxSources` Neurons, each once, by source and type. */
   edgesTo(seqId: string, maxSources: number): GraphEdge[] {
     const view = this.#view
     const edges = (view.about(seqId, keysOf) ?? []).flatMap((key) => {
@@ -90,7 +88,7 @@ export class LinkView {
     return distinctEdges(beyond === undefined ? edges : edges.filter(({ source }) => source < beyond))
   }
 
-  /** The edges that links by a name of many Neurons make, by their targets: read once, and not for each of the Neurons. */
+  /** Returns the edges of all links by a name that many Neurons have, by target, so that the links are read once. */
   #edgesByName(key: string): Map<string, GraphEdge[]> {
     const known = this.#edges.get(key)
     if (known !== undefined) return known
@@ -103,7 +101,7 @@ export class LinkView {
     return edges
   }
 
-  /** @param links by Neuron: those of the Neurons after the first ones need not be read. */
+  /** @param links by Neuron, so that reading can stop after the first `maxSources` */
   *#firstEdgesTo(seqId: string, links: Iterable<LinkRow>, maxSources: number): Generator<GraphEdge> {
     const sources = new Set<string>()
     for (const link of links) {
@@ -116,7 +114,7 @@ export class LinkView {
   }
 }
 
-/** Each edge once, by source, target and type. */
+/** Removes duplicate edges, and sorts by source, target and type. */
 function distinctEdges(edges: Iterable<GraphEdge>): GraphEdge[] {
   const distinct = new Map<string, GraphEdge>()
   for (const edge of edges) distinct.set(`${edge.source} ${edge.target} ${edge.type}`, edge)

@@ -5,7 +5,7 @@ import type { KbSettings } from '../../rules/kb-settings.ts'
 
 type Page = Pick<NeuronFile, 'fields' | 'extra' | 'content'>
 
-/** The audience and tags of a page, which decide who may see it. */
+/** Returns the audience and tags of a page, which decide who may see it. */
 export function accessIn(page: Page, settings: Pick<KbSettings, 'inlineTags'>): Access {
   return { audience: page.fields.audience, tags: allTags(page, settings) }
 }

@@ -6,15 +6,15 @@ import type { Sources } from '../../state/sources/sources.ts'
 import type { KbView } from './kb-view.ts'
 
 /**
- * Everything that the front matter of a page shows to an audience. The API answers these fields, and clones and mirrors write them; no
- * other key leaves the server. `properties`: keys that `publish.keys` of `kb.yaml` names.
+ * Front matter of a page that an audience sees. The API returns these fields, and clones and mirrors write them; no other key leaves the
+ * server. `properties`: keys named by `publish.keys` in `kb.yaml`.
  */
 export type ShownFields = Pick<
   NeuronFields,
   'seqId' | 'id' | 'title' | 'tags' | 'edges' | 'candidate' | 'sources' | 'verified' | 'owner'
 > & { properties: YamlMap }
 
-/** Returns what the front matter of a page shows to the audience of a view. */
+/** Returns the front matter of a page that the audience of a view sees. */
 export async function shownFields(
   view: KbView,
   { fields, extra }: Pick<NeuronFile, 'fields' | 'extra'>,
@@ -41,11 +41,11 @@ export async function shownFields(
 }
 
 /**
- * The Sources that pages may name to the audience of a view. A Source that this server does not know, or no longer, may be internal: only
- * curators see its name. Remembers what it looked up: for one request, or for one pass over a history.
+ * Sources that pages may name to the audience of a view. A Source that this server does not know may be internal, so only curators see its
+ * name. Caches look-ups: for one request, or for one pass over a history.
  */
 export class NamedSources {
-  /** Whether the audience may know of a Source, by its id. */
+  /** Whether the audience may know of a Source, by id. */
   readonly known: Map<string, boolean>
   /** True if an answer depends on who uploaded a Source. */
   areOwn = false
@@ -58,7 +58,7 @@ export class NamedSources {
     this.known = new Map(known)
   }
 
-  /** Looks up those of some Sources that are not known yet. */
+  /** Looks up the Sources that are not cached yet. */
   async look(ids: Iterable<string>): Promise<void> {
     const asked = [...new Set(ids)].filter((id) => !this.known.has(id))
     for (const id of asked) this.known.set(id, this.#view.audience === 'curator')
@@ -69,13 +69,13 @@ export class NamedSources {
     }
   }
 
-  /** The references that may be shown: those without an id were written by hand. */
+  /** Returns the references that may be shown: references without an id were written by hand. */
   async shown(references: readonly SourceReference[]): Promise<SourceReference[]> {
     await this.look(references.flatMap(({ id }) => id ?? []))
     return references.filter(({ id }) => id === undefined || this.known.get(id) === true)
   }
 
-  /** Returns who verified a page, without the edition of a Source that may not be named. */
+  /** Returns who verified a page, without the edition of a Source that must not be named. */
   async verified(verified: Verified | undefined): Promise<Verified | undefined> {
     if (verified?.edition === undefined) return verified
     const { edition, ...rest } = verified

@@ -6,10 +6,10 @@ import { type BroughtVersion, broughtVersions } from '../projection/written-vers
 import type { KbView } from './kb-view.ts'
 import { accessIn } from './neuron-access.ts'
 
-/** A version as a caller sees it. `text`: its content, for others than curators without what is hidden in it. */
+/** Version as a caller sees it. `text`: its content; for readers without hidden parts. */
 export type ShownVersion = BroughtVersion & { file: NeuronFile; text: string }
 
-/** The versions of a Neuron that a caller may see, oldest first; none where its history is not seen. */
+/** Returns the versions of a Neuron that a caller may see, oldest first; none if its history is hidden. */
 export async function shownVersions(kb: KnowledgeBase, view: KbView, seqId: string): Promise<ShownVersion[]> {
   if (!(await view.seesHistory(seqId))) return []
   const settings = await kb.settings()

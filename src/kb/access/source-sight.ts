@@ -3,16 +3,16 @@ import type { Source } from '../../state/sources/source.ts'
 import type { Context } from '../context.ts'
 import { viewFor } from './kb-view.ts'
 
-/** Whether a Source is visible to somebody. */
+/** Returns whether a Source is visible to a caller. */
 export type SourceSight = (source: Pick<Source, 'tags' | 'uploader' | 'fileType' | 'extractedAt'>) => boolean
 
-/** Types of files whose text may begin with front matter. */
+/** File types whose text may begin with front matter. */
 const mayOpenHidden: ReadonlySet<string> = new Set(['md', 'txt', 'html', 'htm'])
 
 /**
- * Returns which Sources of a knowledge base are visible to a caller: one whose own text may hide it, once that has been read. Events of
- * it are told before, since they do not name it. A curator sees all, so their repository is not opened.
- * @throws {GanglionError} `not_found`, `unavailable`
+ * Returns which Sources of a knowledge base are visible to a caller. A Source whose own text may hide it is visible only after it has been
+ * extracted. Its earlier events are shown, since they do not name it. A curator sees all, so the repository is not opened for one. @throws
+ * {GanglionError} `not_found`, `unavailable`
  */
 export async function sourceSight(ctx: Context, caller: Caller, kbId: string): Promise<SourceSight> {
   if (caller.role === 'curator') return () => true

@@ -8,10 +8,10 @@ import type { KbView } from './kb-view.ts'
 import { LinkView } from './link-view.ts'
 
 type AskedPage = Pick<NeuronRow, 'seqId' | 'path' | 'tags' | 'updatedAt' | 'verified'>
-/** `newEdition`: id of the latest edition of a Source that the page cites, where it came after the page. */
+/** Staleness. `newEdition`: id of the latest edition of a cited Source, if it is newer than the page. */
 type Staleness = { stale?: true; newEdition?: string }
 
-/** `links`, `named`: by page, those that may cite renewed pages. `known`: the answers so far. */
+/** Citations by page. `links`, `named`: possible citations of renewed pages. `known`: cached results. */
 type Citations = {
   renewed: ReadonlyMap<string, RenewedPage>
   links: ReadonlyMap<string, LinkRow[]>
@@ -21,7 +21,7 @@ type Citations = {
 
 const citations = new PerCommit<Citations>()
 
-/** Says which pages of a view are stale: past their date, or older than an edition of a Source that they cite. */
+/** Returns which pages of a view are stale: past their date, or older than an edition of a Source that they cite. */
 export async function stalenessIn(view: KbView, now: Date): Promise<(page: AskedPage) => Staleness> {
   const { verify } = await view.kb.settings()
   const cited = await citations.get(view.kb, view.audience, async () => citationsIn(view))
@@ -42,7 +42,7 @@ function citationsIn(view: KbView): Citations {
   return { renewed, links: rows(linksToRenewed), named: rows(pagesNamingRenewed), known: new Map() }
 }
 
-/** The latest edition that a page which only cites its Source does not know. */
+/** Returns the latest edition that is newer than a page which cites its Source but is not compiled from it. */
 function newEditionFor(
   seqId: string,
   view: KbView,

@@ -2,15 +2,15 @@ import { foldEmail } from '../../contract/people.ts'
 import type { Decider } from '../../rules/deciding.ts'
 import type { Context } from '../context.ts'
 
-/** Ids of the accounts of forges, as commits and `owners` have them. */
+/** Prefixes of forge accounts in commits and `owners`. */
 const forgeAccount = /^(?:github|gitea|forgejo|gitlab):/
 
 type WhoIsContext = Pick<Context, 'apiKeys' | 'users' | 'sources' | 'now'>
 
 /**
- * Finds the person or key behind the id of an actor, as `key:<id>`, `git:<id>`, `undo:<id>` or `user:<id>`, or of a Source, as `source:<id>`:
- * who uploaded it. A key is the person who made it, and an agent the person who let it in: the one place that says so. Only who acts in
- * their own name goes by a name that `owners` may list, so that a key that a person gave away makes nobody an owner.
+ * Returns the person or key behind an actor id such as `key:<id>`, `git:<id>`, `undo:<id>` or `user:<id>`, or behind the uploader of a
+ * Source, `source:<id>`. A key counts as the person who created it, and an agent as the person who authorized it; this is the only place
+ * with that rule. Only an actor in their own name has names that `owners` may list, so a key that a person gave away makes nobody an owner.
  */
 export async function whoIs(ctx: WhoIsContext, tenantId: string, actorId: string): Promise<Decider> {
   const { apiKeys, users, now } = ctx
@@ -38,7 +38,7 @@ export async function whoIs(ctx: WhoIsContext, tenantId: string, actorId: string
     const isCurator = user.disabledAt === null && (role === 'curator' || role === 'admin')
     return { id: `user:${user.id}`, names: kind === 'user' && isCurator ? [user.email] : [], mayDecide: isCurator }
   }
-  // An account of a forge, which only decides by what it merges there; or somebody of whom nothing is left.
+  // A forge account, which can only decide by merging there, or an actor that no longer exists.
   return { id: `@${bare}`, names: forgeAccount.test(actorId) ? [actorId] : [], mayDecide: !actorId.includes(':') }
 }
 
@@ -54,13 +54,13 @@ export async function creditedName(
   return person === undefined || person.name === name ? name : `${person.name} (${name})`
 }
 
-/** Returns the ids of all actors that are one key or, where `id` is that of a person, that person; see {@link whoIs}. */
+/** Returns the ids of all actors that count as one key or person; see {@link whoIs}. */
 export async function actorIdsOf({ apiKeys }: WhoIsContext, tenantId: string, id: string): Promise<string[]> {
   const ids = [id, ...(await apiKeys.idsOf(id, tenantId))]
   return ids.flatMap((each) => ['key', 'git', 'user'].map((kind) => `${kind}:${each}`))
 }
 
-/** The e-mail of a curator, or the name of a curator's key, as it is recorded. */
+/** Returns the e-mail of a curator, or the name of a curator's key, in its stored spelling. */
 export async function curatorNamed(ctx: WhoIsContext, tenantId: string, name: string): Promise<string | undefined> {
   const { apiKeys, users } = ctx
   const user = await users.findByEmail(foldEmail(name))

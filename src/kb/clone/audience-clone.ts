@@ -22,21 +22,21 @@ import { type ImportStream, laterHistory, shownHistory } from './shown-history.t
 
 export type CloneAudience = (typeof servedAudiences)[number]
 
-/** What a clone was made from. */
+/** State that a clone was made from. */
 const CloneState = z.object({
   main: z.string(),
   queue: z.string().optional(),
-  /** Changes whenever a Source does, which may be hidden then, or gone. */
+  /** Version of the Sources, any of which may have become hidden or been deleted. */
   sourcesMark: z.string(),
-  /** Sources that pages name, by id: whether the clone names them, too. */
+  /** Sources that pages name, by id: true if the clone names them, too. */
   sources: z.record(z.string(), z.boolean()),
-  /** The settings that decide who sees what. */
+  /** Settings that decide who sees a page. */
   settings: z.string(),
   /** The clone's own head. */
   head: z.string().optional(),
-  /** The blobs of the files that are no Neurons and that the audience sees, by path. */
+  /** Blobs of the visible files that are no Neurons, by path. */
   files: z.record(z.string(), z.string()),
-  /** What its folder of objects holds: sizes in bytes, by path. */
+  /** Sizes of the files in its object folder, in bytes, by path. */
   objects: z.record(z.string(), z.number()),
 })
 type CloneState = z.infer<typeof CloneState>
@@ -59,11 +59,11 @@ const clones = onePer((kb: KnowledgeBase, ctx: CloneContext) => {
 })
 
 /**
- * Returns the folder of a bare repository that holds what an audience may see of main, up to date with it. Its history is made of
- * main's: a version of a Neuron is in it if the audience saw that version and sees the Neuron today; a file is in it as it is today,
- * since the commit that brought it. It depends on nothing else, so the same main gives the same commits on every machine. It holds no
- * object of anything hidden: when something that it shows is hidden, it is made anew in another folder. So is one that is not as it was
- * left, by a crash or by other hands. Other processes may ask for it at the same time.
+ * Returns the folder of a bare repository with the part of main that an audience may see, up to date with main. Its history is derived from
+ * main's: it has a version of a Neuron if the audience saw that version and sees the Neuron today, and a file as it is today, from the
+ * commit that introduced it. It depends on nothing else, so the same main gives the same commits on every machine. It contains no object of
+ * anything hidden: when something visible becomes hidden, it is rebuilt in another folder. It is also rebuilt if a crash or another program
+ * has changed it. Safe for concurrent processes.
  * @throws {GitError} `no-git`
  */
 export function audienceClone(ctx: CloneContext, kb: KnowledgeBase, audience: CloneAudience): Promise<string> {
@@ -102,7 +102,7 @@ type Following = { audience: CloneAudience; gitDir: string; known: CloneState | 
   'main' | 'queue' | 'settings' | 'sourcesMark'
 >
 
-/** While nobody else does. */
+/** Must run while no other process does. */
 async function bringUpToDate(
   kb: KnowledgeBase,
   sources: Context['sources'],
@@ -128,7 +128,7 @@ async function bringUpToDate(
   })
 }
 
-/** Removes what a process that was killed has left. */
+/** Removes files of a process that was killed. */
 async function removeLeftovers(gitDir: string): Promise<void> {
   const folder = dirname(gitDir)
   const left = (await readdir(folder)).filter((name) => name.startsWith(`${basename(gitDir)}-`))
@@ -149,7 +149,7 @@ async function replaceClone(source: string, gitDir: string, { history, state }: 
     await Repository.init(fresh).then((repository) => repository.close())
     await bring(source, fresh, history)
     await keepState(fresh, state)
-    // A fetch from the old one fails and is tried again: it may be of what is hidden now.
+    // A running fetch from the old folder fails and must be retried, since it may contain what is hidden now.
     await rm(gitDir, { recursive: true, force: true })
     await rename(fresh, gitDir)
   } catch (error) {
@@ -158,7 +158,7 @@ async function replaceClone(source: string, gitDir: string, { history, state }: 
   }
 }
 
-/** @returns false where git cannot go on with it: something in it is damaged */
+/** @returns false if git cannot extend it, because something in it is damaged */
 async function extendClone(source: string, gitDir: string, { history, state }: Made): Promise<boolean> {
   try {
     if (await bring(source, gitDir, history)) await runGit(gitDir, ['repack', '-q', '-d', '--geometric=2'], options)
@@ -171,8 +171,8 @@ async function extendClone(source: string, gitDir: string, { history, state }: M
 }
 
 /**
- * Makes commits in a repository beside, which borrows the objects of both, and fetches them: a fetch brings what they reach, and no more.
- * @returns whether there were any
+ * Creates commits in a temporary repository that borrows the objects of both, and fetches them, so that only reachable objects are copied.
+ * @returns true if there were any
  */
 async function bring(source: string, gitDir: string, history: ImportStream): Promise<boolean> {
   const first = await history.next()
@@ -206,7 +206,7 @@ async function keepState(gitDir: string, { named, ...state }: Made['state']): Pr
   await rename(`${path}.new`, path)
 }
 
-/** Nothing where there is no clone yet, or one that is not as it was left: it may hold what nobody knows of. */
+/** Undefined if there is no clone yet, or one that was changed since: it may contain anything. */
 async function readState(gitDir: string): Promise<CloneState | undefined> {
   try {
     const state = CloneState.parse(JSON.parse(await readFile(join(gitDir, stateFile), 'utf8')))

@@ -23,7 +23,7 @@ export type ShownHistoryRequest = {
   sql: MainTables
   view: KbView
   named: NamedSources
-  /** The files that are no Neurons and that the audience sees. */
+  /** Visible files that are no Neurons. */
   files: Files
   /** Position on main. */
   upTo: number
@@ -32,10 +32,10 @@ export type ShownHistoryRequest = {
 /** Trailer of each commit of an audience's clone: the commit of `main` that it comes from. */
 export const mainCommit = 'Main-Commit'
 
-/** New files for which the past is searched. */
+/** Maximum number of new files for which the history is searched. */
 const maxAdded = 100
 
-/** Content of a clone: main up to a position, these files, and Sources that its pages named or did not. */
+/** Content of a clone: main up to a position, these files, and the Sources that its pages named or not. */
 export type ShownBefore = {
   position: number
   files: Files
@@ -43,13 +43,13 @@ export type ShownBefore = {
   head: string | undefined
 }
 
-/** Effect of one commit on one Neuron or file that is shown. A Neuron is written as text, a file as its blob. */
+/** Effect of one commit on one visible Neuron or file. A Neuron is written as text, a file as its blob. */
 type Change = { subject: string; removed?: string; written?: { path: string } & ({ blob: string } | { text: string }) }
 
-/** Commits as a stream for git-fast-import(1), oldest first; empty: there are none. Its format is described there. */
+/** Commits as a stream in the format of git-fast-import(1), oldest first; empty if there are none. */
 export type ImportStream = AsyncGenerator<string, void>
 
-/** Returns the commits of an audience's clone, or those that come after what it holds. */
+/** Returns the commits of an audience's clone, or those after its present content. */
 export async function* shownHistory(
   request: ShownHistoryRequest,
   { position: after, head }: Pick<ShownBefore, 'position' | 'head'> = { position: 0, head: undefined },
@@ -78,8 +78,8 @@ export async function* shownHistory(
 }
 
 /**
- * Returns the commits that come after what a clone holds; undefined if it must be rebuilt: a part of it is hidden now or is another file, a
- * Source that it names is hidden now, or the other way round, or the past of `main` holds something that is shown only now.
+ * Returns the commits after a clone's content, or undefined if it must be rebuilt: part of it is now hidden or another file, a Source that
+ * it names is now hidden or the reverse, or the history of `main` contains something that only now is visible.
  */
 export async function laterHistory(
   request: ShownHistoryRequest,
@@ -94,7 +94,7 @@ export async function laterHistory(
   return (await hadAny(request, position, added)) ? undefined : shownHistory(request, before)
 }
 
-/** Whether main, up to a position, ever had a file at one of these paths. */
+/** True if main, up to a position, ever had a file at one of these paths. */
 async function hadAny({ sql, view }: ShownHistoryRequest, position: number, paths: string[]): Promise<boolean> {
   const commit = commitAt(sql, position)
   if (paths.length === 0 || commit === undefined) return false
@@ -103,7 +103,7 @@ async function hadAny({ sql, view }: ShownHistoryRequest, position: number, path
   return (await runGit(view.kb.repository.gitDir, command, { timeLimit: longTimeLimit })) !== ''
 }
 
-/** Whether a Neuron that main had at a position was hidden then and is shown now, or the other way round. */
+/** True if a Neuron that main had at a position was hidden then and is visible now, or the reverse. */
 async function isAnyTurned({ sql, view, upTo }: ShownHistoryRequest, position: number): Promise<boolean> {
   const pause = pauses()
   const known = new Set<string>()
@@ -119,19 +119,19 @@ async function isAnyTurned({ sql, view, upTo }: ShownHistoryRequest, position: n
   return false
 }
 
-/** A version of a page, if the audience may see it. */
+/** Returns a version of a page, if the audience may see it. */
 async function visiblePage(view: KbView, blob: string): Promise<NeuronFile | undefined> {
   const page = parseNeuronFile(await view.kb.repository.readTextOnce(blob))
   return view.sees(accessIn(page, await view.kb.settings())) ? page : undefined
 }
 
-/** Writes a page from the fields that the API shows to the audience: the bytes of its blob never leave. */
+/** Formats a page from the fields that the API shows to the audience: the bytes of its blob never leave. */
 async function textFor({ view, named }: ShownHistoryRequest, page: NeuronFile): Promise<string> {
   const { owner, properties, ...fields } = await shownFields(view, page, named)
   return formatNeuron(fields, shownContent(page), { owner, ...properties })
 }
 
-/** What versions do to Neurons that the audience sees today, where it saw them then; they are asked for in their order. */
+/** Returns a function that gives the effect of a version on Neurons visible both then and now. Call it in the order of versions. */
 function pageChanges(request: ShownHistoryRequest): (version: VersionChange) => Promise<Change | undefined> {
   const { view } = request
   const pages = new Map<string, { isShown: boolean; path: string | undefined }>()
@@ -153,7 +153,7 @@ function pageChanges(request: ShownHistoryRequest): (version: VersionChange) => 
   }
 }
 
-/** What the commits after a position do to files, where they make them what they are today or something else, by position. */
+/** Returns the effects of the commits after a position on files, by position: the present content is written, any other removed. */
 async function fileChanges(
   { sql, view, files }: ShownHistoryRequest,
   after: number,

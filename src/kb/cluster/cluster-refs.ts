@@ -18,24 +18,24 @@ import { putPack } from './put-pack.ts'
 import { type TakeTurn, WriteTurns } from './write-turns.ts'
 
 type Shared = {
-  /** Of the knowledge base. */
+  /** Id of the knowledge base. */
   id: string
   repositories: Pick<Repositories, 'version' | 'state' | 'publish' | 'isNamed'>
   packs: PackStore
   takeTurn: TakeTurn
 }
 
-/** Milliseconds after which a pack that was put is no longer named: the sweep of orphans may already be at it. */
+/** Milliseconds after which a stored pack is no longer named in a row: the sweep of orphans may remove it. */
 const nameWithin = 60 * 60_000
-/** Milliseconds for which the outcome of a commit whose answer was lost is looked for. */
+/** Milliseconds for which the outcome of a commit without a response is awaited. */
 const defaultPatience = 30_000
 const lookAgainAfter = 200
-/** How often the packs of a repository are fetched that others pack anew meanwhile. */
+/** Attempts to fetch the packs of a repository while others consolidate them. */
 const fetchAttempts = 5
 
 /**
- * Refs that several machines share: the database decides where they point, a store holds the packs, and the repository on this
- * machine is a copy of both that is brought up to date before it is read. Other processes may do so as well.
+ * Refs that several machines share: the database decides where they point, a store contains the packs, and the repository on this machine
+ * is a copy of both that is updated before it is read. Safe for other processes on this machine.
  */
 export class ClusterRefs implements RefStore {
   readonly refs: readonly string[]
@@ -44,12 +44,12 @@ export class ClusterRefs implements RefStore {
   readonly #cache: PackCache
   readonly #patience: number
   readonly #lock = new KeyedLock()
-  /** The version that the repository here is a copy of. */
+  /** Version that the local copy has. */
   #copied: { version: number; heads: Heads } | undefined
   #latest = 0
   readonly #turns: WriteTurns
 
-  /** @param patience milliseconds for which the outcome of a commit whose answer was lost is looked for */
+  /** @param patience milliseconds for which the outcome of a commit without a response is awaited */
   constructor(repository: Repository, refs: readonly string[], shared: Shared, patience = defaultPatience) {
     this.#repository = repository
     this.refs = refs
@@ -59,7 +59,7 @@ export class ClusterRefs implements RefStore {
     this.#turns = new WriteTurns(shared.takeTurn)
   }
 
-  /** @throws {GitError} `corrupt-object` {@link DatabaseUnreachable}; what the store of packs throws */
+  /** @throws {GitError} `corrupt-object` {@link DatabaseUnreachable}; errors of the pack store */
   readHeads(): Promise<Heads> {
     return this.#alone(async () => {
       const { id, repositories } = this.#shared
@@ -70,10 +70,7 @@ export class ClusterRefs implements RefStore {
     })
   }
 
-  /**
-   * All moves are made, or none.
-   * @throws {GitError} `unknown-outcome` {@link DatabaseUnreachable}; what the store of packs throws
-   */
+  /** Makes all moves or none. @throws {GitError} `unknown-outcome` {@link DatabaseUnreachable}; errors of the pack store */
   async publish(publication: Publication): Promise<ReadonlySet<string>> {
     const { moves } = publication
     if (moves.length === 0) return new Set()
@@ -95,7 +92,7 @@ export class ClusterRefs implements RefStore {
     }
   }
 
-  /** A writer that took no turn would win against those that do, and never notice them. */
+  /** Takes a write turn: a writer without one would always win against those that take turns. */
   attempt<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.#turns.run(work)
   }
@@ -113,7 +110,7 @@ export class ClusterRefs implements RefStore {
     this.#latest = await repositories.version(id)
   })
 
-  /** @returns the new version, `'unseen'` where it is not known; undefined where somebody else was first */
+  /** @returns the new version; `'unseen'` if it is unknown; undefined if another writer was first */
   async #name({ sincePut, ...pack }: PutPack, { heads, moves }: Publication): Promise<number | 'unseen' | undefined> {
     const { id, repositories } = this.#shared
     const check = () => {
@@ -127,7 +124,7 @@ export class ClusterRefs implements RefStore {
     }
   }
 
-  /** What became of a commit whose answer was lost. @throws {GitError} `unknown-outcome` */
+  /** Returns the outcome of a commit without a response. @throws {GitError} `unknown-outcome` */
   async #isNamed(key: string): Promise<boolean> {
     const { id, repositories } = this.#shared
     for (const sinceBegun = startClock(); ; ) {
@@ -143,7 +140,7 @@ export class ClusterRefs implements RefStore {
     }
   }
 
-  /** Brings the repository here to what was just published. It is done: what fails here is made up for by the next read. */
+  /** Brings the local copy to the state just published. The publication is complete: the next read makes up for a failure here. */
   async #take(
     version: number | 'unseen',
     { name, staged, moves }: { name: string; staged: StagedPack; moves: Publication['moves'] },
@@ -163,7 +160,7 @@ export class ClusterRefs implements RefStore {
     }
   }
 
-  /** Brings the repository here to the rows. */
+  /** Brings the local copy to the rows of the database. */
   async #copy(): Promise<Heads> {
     const { id, repositories } = this.#shared
     for (let attempt = 1; ; attempt++) {
@@ -172,7 +169,7 @@ export class ClusterRefs implements RefStore {
         await this.#cache.fetch(state.packs)
         return await this.#copyRefs(state)
       } catch (error) {
-        // Packed anew by another machine, and swept: the rows name the new one.
+        // Another machine consolidated the pack, and it was swept: the rows name the new one.
         if (!(error instanceof PackNotFound) || attempt === fetchAttempts) throw error
       }
     }

@@ -37,7 +37,7 @@ export class Cluster {
     })
   }
 
-  /** Does what the packs of a repository want from time to time, unless another node is at it. See {@link consolidateShared}. */
+  /** Runs the regular maintenance of a repository's packs, unless another node does. See {@link consolidateShared}. */
   async maintain(id: string, gitDir: string, now: Date, signal: AbortSignal): Promise<void> {
     await runUnlessRunning(this.#db, `maintain ${id}`, () => consolidateShared(this, { kbId: id, gitDir, now }, signal))
   }
@@ -47,7 +47,7 @@ export class Cluster {
     await runUnlessRunning(this.#db, 'sweep packs', async () => void (await sweepPacks(this, now)))
   }
 
-  /** Puts another history in the place of all that a repository has, of which nothing stays in the store. For who writes alone. */
+  /** Replaces the whole history of a repository, of which nothing stays in the store. The caller must be the only writer. */
   async replace(repository: PutRepository): Promise<void> {
     await this.repositories.replace(repository)
     const kept = new Set(repository.packs.map(({ key }) => key))
@@ -56,18 +56,18 @@ export class Cluster {
     }
   }
 
-  /** Removes copies that this machine has from before an erasure, and what was made of them. */
+  /** Removes this machine's copies from before an erasure, and everything derived from them. */
   async dropErasedCopies(directory: DataDirectory): Promise<void> {
     for (const [id, head] of await this.repositories.refEverywhere(erasedRef)) {
       const gitDir = directory.repository(id)
-      // A copy without main is being made, perhaps by another process.
+      // A copy without main is being created, perhaps by another process.
       const isStale = !existsSync(gitDir) || (await readRef(gitDir, mainRef)) !== undefined
       if (!isStale || (await readRef(gitDir, erasedRef)) === head) continue
       for (const path of [...directory.derived(id), gitDir]) await rm(path, { recursive: true, force: true })
     }
   }
 
-  /** Makes an empty copy of a repository where this machine has none. @returns whether there is such a repository */
+  /** Creates an empty copy of a repository if this machine has none. @returns true if there is such a repository */
   async prepare(id: string, gitDir: string): Promise<boolean> {
     if ((await this.repositories.version(id)) === 0) return false
     if (!existsSync(join(gitDir, 'HEAD'))) (await Repository.init(gitDir)).close()
@@ -76,19 +76,19 @@ export class Cluster {
   }
 }
 
-/** Notes that a copy is used: see {@link copiesIn}. */
+/** Records that a copy is in use: see {@link copiesIn}. */
 export async function noteUse(gitDir: string): Promise<void> {
   const now = new Date()
   // A copy that was removed meanwhile is fetched again.
   await utimes(join(gitDir, 'HEAD'), now, now).catch(unlessMissing)
 }
 
-/** The copies in a folder. `usedAt` in milliseconds since 1970. */
+/** Returns the copies in a folder. `usedAt`: milliseconds since 1970. */
 export async function copiesIn(folder: string): Promise<{ id: string; gitDir: string; usedAt: number }[]> {
   const copies = []
   for (const name of await readdir(folder)) {
     const gitDir = join(folder, name)
-    const head = await stat(join(gitDir, 'HEAD')).catch(() => undefined) // of one that is just being made
+    const head = await stat(join(gitDir, 'HEAD')).catch(() => undefined) // Absent while the copy is being created.
     if (head !== undefined) copies.push({ id: name.replace(/\.git$/, ''), gitDir, usedAt: head.mtimeMs })
   }
   return copies

@@ -8,13 +8,13 @@ import { putPack } from './put-pack.ts'
 
 type Shared = { repositories: Repositories; packs: PackStore }
 
-/** More packs than this are worth the work. */
+/** Number of packs above which consolidation is worthwhile. */
 const wanted = 24
 
 /**
- * Rolls small packs of the store up into one that takes their place, and removes from the copy on this machine what others have
- * rolled up an hour ago. Nothing happens where somebody else rolls the same packs up first.
- * @throws the signal's reason; what the store throws
+ * Merges small packs of the store into one that replaces them, and removes from the local copy those that were replaced an hour ago. Does
+ * nothing if another node merges the same packs first.
+ * @throws the signal's reason; errors of the store
  */
 export async function consolidateShared(
   { repositories, packs }: Shared,

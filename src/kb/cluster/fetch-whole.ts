@@ -6,15 +6,14 @@ import { PackCache } from './pack-cache.ts'
 
 type Shared = { repositories: Pick<Repositories, 'state' | 'version'>; packs: PackStore }
 
-/** How often the rows are read again, if other nodes have packed anew what they named. */
+/** Attempts to read the rows, if other nodes consolidate the named packs meanwhile. */
 const attempts = 3
 
 /**
- * Makes a repository of nothing but what the rows name, as a node without a copy would have it: but packs that are gone or damaged are
- * left out.
- * @param gitDir does not exist yet
- * @returns what is wrong with the packs; undefined if there is no such repository
- * @throws what the database and the store throw
+ * Creates a repository from the rows alone, as a node without a copy would, but leaves out packs that are missing or damaged.
+ * @param gitDir must not exist
+ * @returns the problems of the packs; undefined if there is no such repository
+ * @throws errors of the database and the store
  */
 export async function fetchWhole(
   { repositories, packs }: Shared,

@@ -11,8 +11,8 @@ import { writeSynced } from '../../system/durable-file.ts'
 import type { PackCache } from './pack-cache.ts'
 
 /**
- * Stages one pack with all that a publication leads to and the store does not have: its own objects, and what a push or a fetch
- * brought to this machine before.
+ * Stages one pack with all objects that a publication needs and the store lacks: its own, and those of an earlier push or fetch on this
+ * machine.
  * @returns the pack's checksum
  */
 export async function stageNewPack(

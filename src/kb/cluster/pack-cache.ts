@@ -21,20 +21,20 @@ import { forEachAtOnce } from '../../system/concurrency/for-each-at-once.ts'
 import { writeSynced } from '../../system/durable-file.ts'
 import { readIfThere } from '../../system/read-if-there.ts'
 
-/** What the `.keep` file of a pack holds that the store has. git packs none of its objects anew, and never removes it. */
+/** Content of the `.keep` file of a pack that the store has. git does not repack its objects, and never removes it. */
 const storedMark = 'ganglion-stored\n'
-/** Packs that are fetched at once. */
+/** Number of packs that are fetched concurrently. */
 const fetchesAtOnce = 6
-/** Milliseconds after which a pack that was packed anew is removed. */
+/** Milliseconds after which a consolidated pack is removed. */
 const droppedAfter = 60 * 60_000
-/** Of an object. */
+/** Maximum bytes of an object. */
 const maxBytes = 1024 ** 3
 
-/** The packs of the store that a repository on this machine has. Beside them it may have others, which nobody else needs. */
+/** Packs of the store that a repository on this machine has. It may also have others, which only this machine needs. */
 export class PackCache {
   readonly #gitDir: string
   readonly #packs: PackStore
-  /** Packs whose mark was seen. They keep it for as long as they are here. */
+  /** Packs whose mark was seen, which they keep as long as they exist here. */
   readonly #marked = new Set<string>()
 
   constructor(gitDir: string, packs: PackStore) {
@@ -43,8 +43,8 @@ export class PackCache {
   }
 
   /**
-   * Fetches those that are not here yet, some at a time, and checks each.
-   * @throws {PackNotFound} {@link GitError} `corrupt-object`; what the store throws
+   * Fetches and verifies packs that are missing here, some at a time.
+   * @throws {PackNotFound} {@link GitError} `corrupt-object`; errors of the store
    */
   async fetch(wanted: readonly PackEntry[]): Promise<void> {
     const here = await this.#names()
@@ -52,19 +52,19 @@ export class PackCache {
     await forEachAtOnce(missing, fetchesAtOnce, (pack) => this.#fetchOne(pack))
   }
 
-  /** Shows git a staged pack that the store has. @param name its checksum */
+  /** Makes a staged pack that the store has visible to git. @param name its checksum */
   async publish(name: string, staged: StagedPack): Promise<void> {
     const final = packPath(this.#gitDir, name)
     await writeFile(`${final}.keep`, storedMark)
     await publishPack(staged, final)
   }
 
-  /** Removes the packs of the store but these, since their objects are in others. Young ones stay: somebody may be reading them. */
+  /** Removes all packs of the store except these, since their objects are in others. Recent ones stay, because a reader may use them. */
   async dropAllBut(kept: ReadonlySet<string>): Promise<void> {
     for (const name of await this.#names()) {
       if (kept.has(name)) continue
       const path = packPath(this.#gitDir, name)
-      // Whoever maintains or reads this copy beside us may drop it at the same time.
+      // Another process may remove it at the same time.
       const mark = statSync(`${path}.keep`, { throwIfNoEntry: false })
       if (mark === undefined || Date.now() - mark.mtimeMs < droppedAfter) continue
       this.#marked.delete(name)
@@ -73,7 +73,7 @@ export class PackCache {
     }
   }
 
-  /** Those of some objects that are in none of the store's packs. */
+  /** Returns the objects that no pack in the store contains. */
   async unstored(oids: ReadonlySet<Oid>): Promise<Set<Oid>> {
     if (oids.size === 0) return new Set()
     const names = [...(await this.#names())]
@@ -82,7 +82,7 @@ export class PackCache {
     return new Set([...oids].filter((oid) => stored.every((index) => index.offsetOf(oid) === undefined)))
   }
 
-  /** Of the packs that are here whole. */
+  /** Returns the names of the packs that are complete here. */
   async #names(): Promise<Set<string>> {
     const files = new Set(await readdir(join(this.#gitDir, 'objects', 'pack')))
     const names = new Set<string>()
@@ -94,7 +94,7 @@ export class PackCache {
     return names
   }
 
-  /** Packs that git is receiving have such a file for a moment, too. */
+  /** True if the store has a pack. A pack that git is receiving has a `.keep` file for a moment, too. */
   #isMarked(name: string): boolean {
     const isMarked = this.#marked.has(name) || readIfThere(`${packPath(this.#gitDir, name)}.keep`) === storedMark
     if (isMarked) this.#marked.add(name)

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import type { PackEntry } from '../../state/directory/repositories.ts'
 import type { PackStore } from '../../state/packs/pack-store.ts'
 
-/** Puts a pack into the store, under a key that nobody has used. @param name its checksum @param path of its file */
+/** Uploads a pack to the store under a new key. @param name its checksum @param path of its file */
 export async function putPack(
   packs: Pick<PackStore, 'put'>,
   { kbId, name, path }: { kbId: string; name: string; path: string },

@@ -8,12 +8,12 @@ import { stageNewPack } from './new-pack.ts'
 import { PackCache } from './pack-cache.ts'
 import { putPack } from './put-pack.ts'
 
-/** Where refs of a repository point, and the pack that holds all they lead to: none if there is no ref. */
+/** Refs of a repository, and the pack with everything reachable from them; none if there is no ref. */
 export type PutRepository = { kbId: string; refs: ReadonlyMap<string, Oid>; packs: PackEntry[] }
 
 /**
- * Puts all that some refs of a repository lead to into the store, as one pack that no row names yet.
- * @throws {GitError} `missing-object`, `corrupt-object`; what the store throws
+ * Uploads everything reachable from some refs of a repository to the store, as one pack that no row names yet.
+ * @throws {GitError} `missing-object`, `corrupt-object`; errors of the store
  */
 export async function putRepository(
   packs: PackStore,

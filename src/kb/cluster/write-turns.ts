@@ -1,13 +1,13 @@
-/** Takes a turn. What it answers gives it back. */
+/** Takes a turn. The returned function releases it. */
 export type TakeTurn = () => Promise<() => Promise<void>>
 
-/** Milliseconds for which a turn is kept, and for which it is kept although there is nothing to write. */
+/** Maximum milliseconds for which a turn is kept, and for which it is kept without anything to write. */
 const longest = 250
 const longestIdle = 15
 
 /**
- * The turns in which this process writes what other processes write to as well. A turn is kept for several batches, because the next
- * process begins its own by fetching what this one has written. Turns save work, and keep nothing safe.
+ * Turns of this process among the processes that write the same refs. A turn is kept for several batches, because the next process starts
+ * by fetching what this one has written. Turns save work; correctness does not depend on them.
  */
 export class WriteTurns {
   readonly #take: TakeTurn

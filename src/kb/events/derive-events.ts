@@ -23,15 +23,15 @@ import {
 import { isByServer } from '../refs/commit-message.ts'
 import { mainRef, queueRef } from '../refs/kb-refs.ts'
 
-/** What happened on the way to these heads. */
+/** Events that led to these heads. */
 type Step = { heads: LoggedHeads; events: NewEvent[] }
 
-/** About how many changes are told at a time: whole commits of each ref. */
+/** Approximate number of changes in a step: whole commits of each ref. */
 const chunkSize = 500
 
 /**
- * What happened in a knowledge base between two states of its refs, in steps. What a candidate became follows its creation.
- * The projection must stand at `to`, or beyond.
+ * Yields the events of a knowledge base between two states of its refs, in steps. The outcome of a candidate follows its creation. The
+ * projection must be at `to`, or beyond.
  */
 export async function* deriveEvents(kb: KnowledgeBase, from: LoggedHeads, to: LoggedHeads): AsyncGenerator<Step> {
   for await (const { queue, events } of queueSteps(kb, from.queue, to.queue)) {
@@ -62,7 +62,7 @@ async function* queueSteps(
   yield { queue: to, events }
 }
 
-/** The commits that a ref stood at after one, up to another, oldest first; undefined if it was moved otherwise. */
+/** Returns the commits of a ref after one commit, up to another, oldest first; undefined if it was not fast-forwarded. */
 async function commitsOnTheWay({ repository }: KnowledgeBase, from: Oid | undefined, to: Oid | undefined) {
   if (to === undefined) return undefined
   const commits: Oid[] = []
@@ -77,7 +77,7 @@ async function commitsOnTheWay({ repository }: KnowledgeBase, from: Oid | undefi
 
 async function eventsOfQueue(kb: KnowledgeBase, from: Oid | undefined, to: Oid): Promise<NewEvent[]> {
   const { repository } = kb
-  // What a rewritten queue has lost, git may have removed: then nobody can say what is new.
+  // git may have removed the commits that a rewritten queue lost, so nothing can be compared.
   if (from !== undefined && (await repository.find(from)) === undefined) return []
   const events: NewEvent[] = []
   for await (const change of repository.diffCommits(from, to)) {
@@ -86,7 +86,7 @@ async function eventsOfQueue(kb: KnowledgeBase, from: Oid | undefined, to: Oid):
   return events
 }
 
-/** A vote tells nothing yet. */
+/** Kinds of events by decision. A vote is no event. */
 const kindOf: Partial<Record<Decision['action'], EventKind>> = {
   dismiss: 'candidate.dismissed',
   reopen: 'candidate.reopened',
@@ -95,7 +95,7 @@ const kindOf: Partial<Record<Decision['action'], EventKind>> = {
   assign: 'candidate.assigned',
   comment: 'candidate.commented',
 }
-/** What curators say among themselves. */
+/** Events that only curators see. */
 const forCurators: ReadonlySet<EventKind> = new Set(['candidate.assigned', 'candidate.commented'])
 
 async function eventsOfCandidate(kb: KnowledgeBase, { path, before, after }: TreeChange): Promise<NewEvent[]> {
@@ -105,7 +105,7 @@ async function eventsOfCandidate(kb: KnowledgeBase, { path, before, after }: Tre
   const settings = await kb.settings()
   const event = (kind: EventKind, decision?: number): NewEvent => {
     const status = kind === 'candidate.dismissed' ? 'dismissed' : 'pending'
-    // Comments are taken whatever the status.
+    // Comments are possible in any status.
     const data: EventData = { candidateId: is.id, ...(kind === 'candidate.commented' ? {} : { status }) }
     const telling = { ...tellingOf(is, settings), ...(decision !== undefined && { decision }) }
     return { kbId: kb.identity.id, kind, isCuratorOnly: forCurators.has(kind), data, candidate: telling }
@@ -115,7 +115,7 @@ async function eventsOfCandidate(kb: KnowledgeBase, { path, before, after }: Tre
     const kind = kindOf[action]
     return kind === undefined ? [] : event(kind, known + index)
   })
-  // A revision, too, ends the policy's approval, and has an event of its own.
+  // A revision also ends the policy's approval, but has an event of its own.
   const isHeld = was?.verdict.approve === true && !is.verdict.approve && is.decisions.length === known
   const told = isHeld ? [event('candidate.held')] : decided
   return was === undefined ? [event('candidate.created'), ...decided] : told
@@ -131,7 +131,7 @@ function tellingOf(
   return { sender: createdBy.id, target, tags, audience: fields.audience }
 }
 
-/** Those of a queue that was written around the server may be unreadable: then only curators are told. */
+/** Returns tags, none if another program wrote an unreadable record: then only curators see the event. */
 function tagsIn(metadata: string | null): string[] {
   try {
     return readMetadata(parseMetadata(metadata).data).tags
@@ -140,7 +140,7 @@ function tagsIn(metadata: string | null): string[] {
   }
 }
 
-/** Undefined where the file is none of a candidate. */
+/** Undefined if the file is not a candidate's. */
 async function readCandidate(
   { repository }: KnowledgeBase,
   path: string,
@@ -159,7 +159,7 @@ async function* mainSteps(
   if (from === to || to === undefined) return
   const sql = kb.projection.read
   const [begin, end] = [from === undefined ? 0 : positionOf(sql, from), positionOf(sql, to)]
-  // Main was rewritten: what that means for each Neuron, nobody can say.
+  // After main was rewritten, the effect on each Neuron is unknown.
   if (begin === undefined || end === undefined) {
     const problems = await lostBetween(kb, mainRef, from, to)
     const data = { commit: to, ...(problems.length === 0 ? {} : { problems }) }
@@ -173,7 +173,7 @@ async function* mainSteps(
   }
 }
 
-/** Each commit's push, approvals and Neurons, in this order. */
+/** Returns each commit's push, approvals and Neurons, in this order. */
 async function eventsOfMain(
   kb: KnowledgeBase,
   commits: readonly { position: number; commit: Oid }[],
@@ -190,7 +190,7 @@ async function eventsOfMain(
     const telling = (changes.get(position) ?? []).map((change) => eventOfNeuron(kb, commit, change, defaultAudience))
     const neurons = new Map((await Promise.all(telling)).map((event) => [event.data.seqId, event]))
     for (const { candidateId, seqId } of approvals.get(position) ?? []) {
-      // A deletion may be given its candidate by a later commit, which does not change the Neuron.
+      // A later commit may give a deletion its candidate without changing the Neuron.
       const neuron = neurons.get(seqId)
       const row = findCandidate(sql, candidateId)
       const candidate = row && tryParseCandidate(await kb.repository.readTextOnce(row.blob))
@@ -211,7 +211,7 @@ function pushed(kb: KnowledgeBase, data: Pick<EventData, 'commit' | 'problems'>)
   return { kbId: kb.identity.id, kind: 'kb.pushed', isCuratorOnly: data.commit === undefined, data }
 }
 
-/** Says that a ref was moved to where its last known commit is no longer in its history. */
+/** Returns an event if a ref was moved so that its last known commit is no longer in its history. */
 async function lostBetween(
   { repository }: KnowledgeBase,
   ref: string,
@@ -222,7 +222,7 @@ async function lostBetween(
   return [`${ref} was moved from ${from} to ${to}, which does not follow it.`]
 }
 
-/** Whether a commit of main merges what somebody pushed to the server, or was put there by somebody else. */
+/** True if a commit of main merges a push, or another program made it. */
 async function isPushed({ repository }: KnowledgeBase, commit: Oid): Promise<boolean> {
   const { data } = await repository.read(commit)
   return parentsOfCommit(data).length > 1 || !isByServer(data)
@@ -249,7 +249,7 @@ async function eventOfNeuron(
   }
 }
 
-/** What a version's file says; for a deletion, the last one's. */
+/** Reads a version's file; for a deletion, the last version's. */
 async function readNeuron(kb: KnowledgeBase, blob: Oid | null) {
   const file = parseNeuronFile(blob === null ? '' : await kb.repository.readTextOnce(blob))
   const { id: documentId = null, audience } = file.fields

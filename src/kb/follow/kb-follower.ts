@@ -21,7 +21,7 @@ import { tagsOfCandidate } from './candidate-tags.ts'
 import { readNeuronForIndex } from './neuron-for-index.ts'
 import { chunksOf, readAhead } from './read-ahead.ts'
 
-/** A file of the queue that has changed; without `blob` and `text` it was removed. */
+/** Changed file of the queue; without `blob` and `text` it was removed. */
 type QueueFile = { path: string; blob: Oid | undefined; text: string | undefined }
 
 /** Brings a projection up to the commits of main and the queue, whoever made them. */
@@ -36,7 +36,7 @@ export class KbFollower {
     this.#parser = parser
   }
 
-  /** All that the refs hold is in the projection then. Within its transaction. @throws {RefMissing} */
+  /** Brings the projection to the refs. Must run in its transaction. @throws {RefMissing} */
   async follow(heads: Heads): Promise<void> {
     const known = this.#projection.heads(this.#projection.write)
     const [main, queue] = [heads.get(mainRef), heads.get(queueRef)]
@@ -44,29 +44,29 @@ export class KbFollower {
     if (!isContinued) await this.#noteIfLost('main', mainRef, known.main, main)
     const isQueueLost = await this.#noteIfLost('queue', queueRef, known.queue, queue)
     const isRewritten = isQueueLost || !isContinued
-    if (isRewritten) this.#projection.clear() // also the queue's listing, which says what main approved
+    if (isRewritten) this.#projection.clear() // Clears the queue's listing too, which contains the approvals on main.
     const from: ProjectionHeads = isRewritten ? { main: undefined, queue: undefined } : known
     if (from.main !== main) await this.#followMain(from.main, main)
     if (from.queue !== queue) await this.#followQueue(from.queue, queue)
   }
 
-  /** Brings empty tables up to main alone; others stay as they are. Within the projection's transaction. */
+  /** Brings empty tables up to main alone; others stay as they are. Must run in the projection's transaction. */
   async followMainFirst(heads: Heads): Promise<void> {
     const { main } = this.#projection.heads(this.#projection.write)
     if (main === undefined) await this.#followMain(undefined, heads.get(mainRef))
   }
 
-  /** Whether a ref was moved to where its last known commit is no longer in its history. @throws {RefMissing} */
+  /** True if a ref was moved so that its last known commit is no longer in its history. @throws {RefMissing} */
   async #noteIfLost(name: 'main' | 'queue', ref: string, from: Oid | undefined, to: Oid | undefined): Promise<boolean> {
     if (from === undefined || from === to) return false
-    // Not followed: what is written next would begin a second history.
+    // Not followed, since the next write would start a second history.
     if (to === undefined) throw new RefMissing(this.#repository.gitDir, ref, from)
     if (await isAncestor(this.#repository, from, to)) return false
     this.#projection.noteLostHead(name, from)
     return true
   }
 
-  /** Whether what follows a head of main is a plain list of commits. */
+  /** True if the commits after a head of main form a linear list. */
   async #continues(from: Oid | undefined, to: Oid | undefined): Promise<boolean> {
     if (from === undefined || from === to) return true
     return to !== undefined && (await isOnFirstParentLine(this.#repository, to, from))
@@ -84,14 +84,14 @@ export class KbFollower {
     this.#projection.setHead('main', to)
   }
 
-  /** An erasure changes what the refs hold while nothing follows them, so the tables are empty after it. */
+  /** Notes erased commits. An erasure changes the refs while nothing follows them, so the tables are empty afterwards. */
   async #noteReplaced(): Promise<void> {
     for (const [oid, now] of await erasedCommits(this.#repository)) {
       if (now !== undefined) this.#projection.noteReplaced(oid, now)
     }
   }
 
-  /** Fills the tables where they stand for no commit yet. */
+  /** Fills the tables in bulk if they are still empty. */
   #putIn(part: 'main' | 'queue', from: Oid | undefined, work: () => Promise<void>): Promise<void> {
     return from === undefined ? this.#projection.fill(part, work) : work()
   }
@@ -134,7 +134,7 @@ export class KbFollower {
     )
   }
 
-  /** A file that is damaged or stands elsewhere than at its candidate's path is none: `verify` tells of it. */
+  /** Indexes a queue file. A file that is damaged, or not at its candidate's path, is ignored; `verify` reports it. */
   #indexQueueFile({ path, blob, text }: QueueFile): void {
     if (path === seqFloorPath) this.#projection.setSeqFloor(parseSeqFloor(text ?? '') ?? 0)
     const id = path.slice(path.lastIndexOf('/') + 1, -'.md'.length)
@@ -145,13 +145,13 @@ export class KbFollower {
     else forgetCandidate(this.#projection, id)
   }
 
-  /** What the index must know of `kb.yaml`. */
+  /** Returns the settings of `kb.yaml` that the index needs. */
   async readSettings(path: string, blob: Oid): Promise<Pick<IndexedFile, 'inlineTags'>> {
     if (path !== 'kb.yaml') return {}
     return { inlineTags: parseKbFile(await this.#repository.readTextOnce(blob)).settings.inlineTags }
   }
 
-  /** What the index holds of a file of main. */
+  /** Reads the fields of a file of main that the index stores. */
   readonly load = async (path: string, blob: Oid): Promise<IndexedNeuron | undefined> => {
     if (!isNeuronPath(path)) return undefined
     return readNeuronForIndex(path, await this.#repository.readTextOnce(blob), this.#parser)

@@ -9,7 +9,7 @@ import { writtenLinks } from '../../rules/links/written-link.ts'
 import { withoutOrigin } from '../../rules/neurons/origin-line.ts'
 import type { IndexedNeuron } from '../projection/neuron-index.ts'
 
-/** What the projection keeps of a Neuron's file; nothing where the file has no seqId, and so is no Neuron yet. */
+/** Returns the fields of a Neuron's file that the projection stores; undefined for a file without a seqId, which is no Neuron yet. */
 export async function readNeuronForIndex(
   path: string,
   text: string,
@@ -39,7 +39,7 @@ export async function readNeuronForIndex(
   }
 }
 
-/** The same for what differs in blanks, or stands elsewhere in its Source. */
+/** Returns a digest that ignores white space and the position in the Source. */
 function digestOf(title: string, content: string): string {
   const said = `${title}\n${withoutOrigin(content.trimEnd()).replace(/\s+/g, ' ')}`
   return createHash('sha256').update(said).digest('base64')

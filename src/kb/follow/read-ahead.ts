@@ -1,7 +1,7 @@
-/** What is read and parsed at a time while catching up with git. */
+/** Weight of what is read and parsed at a time while catching up with git. */
 const chunkWeight = 500
 
-/** Items in chunks of about the same weight, which bounds how much is in memory at once. */
+/** Groups items into chunks of similar weight, which bounds the memory in use. */
 export async function* chunksOf<Item>(
   items: AsyncIterable<Item>,
   weightOf: (item: Item) => number,
@@ -19,7 +19,7 @@ export async function* chunksOf<Item>(
   yield chunk
 }
 
-/** Reads the next chunk while the consumer is at work on the one before. */
+/** Reads the next chunk while the consumer processes the previous one. */
 export async function* readAhead<Chunk, Result>(
   chunks: AsyncIterable<Chunk> | Iterable<Chunk>,
   read: (chunk: Chunk) => Promise<Result>,
@@ -27,7 +27,7 @@ export async function* readAhead<Chunk, Result>(
   let ahead: Promise<Result> | undefined
   for await (const chunk of chunks) {
     const next = read(chunk)
-    next.catch(() => {}) // thrown where it is awaited, or nowhere when the consumer has stopped
+    next.catch(() => {}) // The error is thrown where the promise is awaited, or nowhere if the consumer has stopped.
     if (ahead !== undefined) yield await ahead
     ahead = next
   }

@@ -1,19 +1,19 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** What is kept open by uses. */
+/** Object that uses keep open. */
 export type Held = { users: number; onUnused?: () => void }
 
 const uses = new AsyncLocalStorage<KbUse>()
 
 /**
- * A request, a job or a turn of background work: each knowledge base that is opened within it stays open until it ends. What is
- * opened outside of any use counts as in use for a while.
+ * Use of knowledge bases: a request, a job or a turn of background work. Each knowledge base opened within a use stays open until it ends.
+ * One opened outside of any use counts as in use for a while.
  */
 export class KbUse {
   readonly #held = new Set<Held>()
   #hasEnded = false
 
-  /** The use that the present code runs in. A use that has ended is none: timers that it left go on. */
+  /** Use that the current code runs in. Timers that outlive their use have none. */
   static get current(): KbUse | undefined {
     const use = uses.getStore()
     return use === undefined || use.#hasEnded ? undefined : use
@@ -35,7 +35,7 @@ export class KbUse {
   }
 }
 
-/** Keeps something open as long as the present use, or outside of any for some milliseconds. */
+/** Keeps an object open for the current use, or outside of any for some milliseconds. */
 export function holdForUse(held: Held, milliseconds: number): void {
   const use = KbUse.current
   use?.hold(held)
@@ -49,7 +49,7 @@ function release(held: Held): void {
   if (held.users === 0) held.onUnused?.()
 }
 
-/** Runs work as a use of its own, also within another one. */
+/** Runs work as a use of its own, even within another one. */
 export async function inUse<Result>(work: () => Promise<Result>): Promise<Result> {
   const use = new KbUse()
   try {

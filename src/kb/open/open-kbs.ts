@@ -8,24 +8,27 @@ import type { ReadableKb } from '../readable-kb.ts'
 import { type Held, holdForUse } from './kb-use.ts'
 
 export type OpenKb = {
-  /** Main can be read, see `isReadable`. */
+  /** Knowledge base whose main can be read, see `isReadable`. */
   kb: KnowledgeBase
-  /** Once the candidates are followed, too, and what a crash interrupted is finished. Where that failed, it is tried again. */
+  /** Resolves once the candidates are followed, too, and interrupted work is finished. Retries after a failure. */
   whole: () => Promise<KnowledgeBase>
   close: () => Promise<void>
 }
 
-/** So many stay open, in use or not, if there are file descriptors for them. */
+/** Number of knowledge bases that stay open, used or not, if there are enough file descriptors. */
 export const openAtOnce = 64
-/** Milliseconds until one is idle that nobody used since, or that was opened outside of a use. */
+/** Milliseconds until an unused knowledge base, or one opened outside of a use, counts as idle. */
 const idleMs = 60_000
-/** Milliseconds that requests wait while none becomes idle. */
+/** Milliseconds that requests wait for an idle one. */
 const patienceMs = 5_000
 const lookAgainMs = 5
-/** File descriptors of an open knowledge base, at most. */
+/** Maximum file descriptors of an open knowledge base. */
 const filesPerKb = 12
 
-/** Returns how many knowledge bases may be open with this many file descriptors. Half of those are for connections, packs and processes. */
+/**
+ * Returns how many knowledge bases may be open with this many file descriptors. Half of those are reserved for connections, packs and
+ * processes.
+ */
 export function mostOpenWith(files: number): number {
   return Math.max(4, Math.floor(files / 2 / filesPerKb))
 }
@@ -39,17 +42,17 @@ type Entry = Held & {
 }
 
 /**
- * The open knowledge bases, no more than the system has file descriptors for. Idle ones are closed: after a while, or the least
- * recently used one as soon as there is no room for another.
+ * Open knowledge bases, no more than the file descriptors allow. Idle ones are closed: after a while, or the least recently used one as
+ * soon as another needs its place.
  */
 export class OpenKbs {
   readonly most: number
   readonly #load: (identity: KbIdentity) => Promise<OpenKb>
   readonly #onError: (error: unknown) => void
   readonly #patience: number
-  /** The least recently used first. */
+  /** Open knowledge bases, least recently used first. */
   readonly #open = new Map<string, Entry>()
-  /** Requests wait for room in the order of their arrival. */
+  /** Requests wait for a place in order of arrival. */
   readonly #waiting = new KeyedLock()
   #openedAt = Number.NEGATIVE_INFINITY
   #isClosed = false
@@ -65,20 +68,20 @@ export class OpenKbs {
     this.#patience = patience
   }
 
-  /** Opens a knowledge base, or brings the open one up to its refs. @throws {GanglionError} `unavailable`: too many are in use */
+  /** Opens a knowledge base, or brings the open one up to its refs. @throws {GanglionError} `unavailable` if too many are in use */
   async open(identity: KbIdentity): Promise<KnowledgeBase> {
     const { whole } = await this.#use(identity)
     return (await whole()).whole()
   }
 
-  /** The same, but waits for no more than main where candidates are followed for the first time. */
+  /** Opens a knowledge base like {@link open}, but waits only for main if candidates are followed for the first time. */
   async openToRead(identity: KbIdentity): Promise<ReadableKb> {
     const { kb, whole } = await this.#use(identity)
     return (await kb.isReadable()) ? kb : (await whole()).whole()
   }
 
   async #use(identity: KbIdentity): Promise<OpenKb> {
-    // Work in the background may still ask for one when the process ends.
+    // Background work may still request one when the process ends.
     if (this.#isClosed) throw new GanglionError('unavailable')
     const entry = this.#find(identity) ?? (await this.#waitFor(identity))
     this.#closeLongUnused()
@@ -87,16 +90,16 @@ export class OpenKbs {
       entry.kb = opened.kb
       return opened
     } catch (error) {
-      this.#forget(entry) // the next request tries again
+      this.#forget(entry) // The next request tries again.
       throw error
     }
   }
 
-  /** An open one, or a new one if there is room, held for the caller. */
+  /** Returns an open entry, or a new one if there is a place, held for the caller. */
   #find(identity: KbIdentity): Entry | undefined {
     const known = this.#open.get(identity.id)
     if (known?.closing !== undefined || (known === undefined && this.#open.size >= this.most)) return undefined
-    if (known !== undefined) Object.assign(known.identity, identity) // it may have been renamed
+    if (known !== undefined) Object.assign(known.identity, identity) // It may have been renamed.
     const entry = known ?? { identity, opening: this.#load(identity), users: 0, usedAt: 0 }
     this.#open.delete(identity.id)
     this.#open.set(identity.id, entry)
@@ -127,7 +130,7 @@ export class OpenKbs {
     return this.#open.has(id)
   }
 
-  /** Closes one that nobody uses. @returns whether it is closed */
+  /** Closes a knowledge base that is not in use. @returns true if it is closed */
   async closeUnused(id: string): Promise<boolean> {
     const entry = this.#open.get(id)
     if (entry !== undefined && isIdle(entry)) await this.#close(entry)
@@ -138,7 +141,7 @@ export class OpenKbs {
     return this.#entries().map(({ identity }) => identity)
   }
 
-  /** Those that are open by now, as they are: none is waited for, or brought up to its refs. */
+  /** Returns the knowledge bases that are open, without waiting or bringing them up to their refs. */
   opened(): KnowledgeBase[] {
     return this.#entries().flatMap(({ kb, closing }) => (kb === undefined || closing !== undefined ? [] : [kb]))
   }
@@ -158,7 +161,7 @@ export class OpenKbs {
     return [...this.#open.values()]
   }
 
-  /** Closes those that nobody has used for a while. */
+  /** Closes those that have been idle for a while. */
   #closeLongUnused(): void {
     for (const entry of this.#open.values()) {
       if (this.#open.size <= openAtOnce || Date.now() - entry.usedAt < idleMs) return
@@ -166,7 +169,7 @@ export class OpenKbs {
     }
   }
 
-  /** It counts as open until its files are closed, and is opened again only then. */
+  /** Closes an entry. It counts as open until its files are closed, and is opened again only then. */
   #close(entry: Entry): Promise<void> {
     entry.closing ??= entry.opening
       .then(({ close }) => close())

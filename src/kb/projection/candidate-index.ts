@@ -30,24 +30,24 @@ export type CandidateRow = {
   createdAt: string
   createdBy: string
   tags: string[]
-  /** Whether answer tests come with it. */
+  /** True if answer tests come with it. */
   hasTests: boolean
-  /** What the policy said of it. */
+  /** Reason of the policy's verdict. */
   reason: string
-  /** Why a curator dismissed it. */
+  /** Reason of a curator's dismissal. */
   dismissal: string | null
-  /** What a curator asked to be changed. */
+  /** Changes that a curator has requested. */
   asked: { reason: string; at: string; by: string } | null
   /** E-mail of a person or name of a key. */
   assignee: string | null
   titleKey: string
   textKey: string
-  /** The policy approved it and no curator has decided since. */
+  /** True if the policy approved it and no curator has decided since. */
   approvedByPolicy: boolean
   approval: { seqId: string; documentId: string | null; commit: string } | undefined
 }
 
-/** Puts a candidate's present record into the tables. Within a transaction. `tags`: those that its Neuron would get. */
+/** Writes a candidate's present record to the tables. Must run in a transaction. `tags`: those that its Neuron would get. */
 export function indexCandidate(
   { write: sql }: Projection,
   candidate: Candidate,
@@ -57,7 +57,7 @@ export function indexCandidate(
   const status = wasApproved(sql, id) ? 'approved' : queueStatus(candidate)
   const { origin, fingerprint, model } = saidOf(candidate)
   const textKey = textKeyOf(candidate.content)
-  // A crash between the two refs of an automatic approval leaves it to be finished.
+  // A crash between the two refs of an automatic approval leaves it unfinished.
   const unfinished = verdict.approve && lastVerdict(candidate) === undefined ? 1 : 0
   const asked = requestedChanges(candidate) ?? null
   const sender = senderOf(candidate)
@@ -76,10 +76,9 @@ export function indexCandidate(
 }
 
 /**
- * Where an importing connector found a candidate, and what it held: the metadata's `filename` and `fingerprint`. What a
- * client says of them counts for nothing, since it would steer the next import, or what curators are told; a page of the console has a
- * fingerprint alone.
- * `model`: that wrote it, as its sender says.
+ * Returns the metadata of an importing connector: `filename`, where it found the candidate, and `fingerprint`, what that was. Values from a
+ * client are ignored, since they would steer the next import, or what curators read; a page of the console has a fingerprint alone.
+ * `model`: language model that wrote it, according to its sender.
  */
 function saidOf({
   metadata,
@@ -94,14 +93,14 @@ function saidOf({
   return { origin: fingerprint === null ? null : (text('filename') ?? null), fingerprint, model }
 }
 
-/** Whether a key, a person or a visitor sent it, over HTTP. */
+/** True if a key, a person or a visitor sent it over HTTP. */
 function isClient({ createdBy }: Pick<Candidate, 'createdBy'>): boolean {
   return /^(?:key|user|visitor):/.test(createdBy.id)
 }
 
 export type OriginRow = CandidateRow & { fingerprint: string }
 
-/** The candidates that a connector made of one place: those that main has first, the latest to get there first of all. */
+/** Returns the candidates that a connector made from one place: those on main first, most recently approved first. */
 export function candidatesOfOrigin(sql: Projection['read'], connector: string, origin: string): OriginRow[] {
   const rows = sql.all`SELECT candidates.*, seq_id, document_id, oid FROM candidates
     LEFT JOIN approvals ON candidate_id = candidates.id LEFT JOIN commits USING (position)
@@ -110,21 +109,21 @@ export function candidatesOfOrigin(sql: Projection['read'], connector: string, o
   return rows.map((row) => ({ ...toCandidateRow(row), fingerprint: String(row.fingerprint) }))
 }
 
-/** Whether a connector made a candidate of a place that begins with a prefix. */
+/** Query for whether a connector made a candidate from a place with a prefix. */
 export function madeBelow(connector: string, prefix: string): SqlQuery {
   return query`connector = ${connector} AND origin >= ${prefix} AND origin < ${`${prefix}\u{10FFFF}`}`
 }
 
-/** The places from which a connector made candidates, of those that begin with a prefix. */
+/** Returns the places with a prefix from which a connector made candidates. */
 export function originsBelow(sql: Projection['read'], connector: string, prefix: string): string[] {
   const origins = query`SELECT DISTINCT origin FROM candidates WHERE ${madeBelow(connector, prefix)} ORDER BY origin`
   return allRows(sql, origins).map(({ origin }) => String(origin))
 }
 
-/** A Neuron of main, and the place that a connector brought its latest version from. */
+/** Neuron of main, and the place from which a connector brought its latest version. */
 export type BroughtNeuron = { origin: string; fingerprint: string; seqId: string; path: string; blob: string }
 
-/** The Neurons of main that a connector has brought or changed last from places that begin with a prefix, by place. */
+/** Returns the Neurons of main whose latest version a connector brought from places with a prefix, by place. */
 export function broughtNeurons(sql: Projection['read'], connector: string, prefix: string): Map<string, BroughtNeuron> {
   const rows = sql.all`SELECT origin, fingerprint, seq_id, path, neurons.blob FROM candidates
     JOIN approvals ON approvals.candidate_id = candidates.id JOIN neurons USING (seq_id)
@@ -140,20 +139,20 @@ export function broughtNeurons(sql: Projection['read'], connector: string, prefi
   return new Map(brought.map((neuron) => [neuron.origin, neuron]))
 }
 
-/** The pending candidates that a connector made of places that begin with a prefix, the oldest first. */
+/** Returns the pending candidates that a connector made from places with a prefix, oldest first. */
 export function pendingBelow(sql: Projection['read'], connector: string, prefix: string): OriginRow[] {
   const pending = query`SELECT candidates.*, NULL AS seq_id, NULL AS document_id, NULL AS oid FROM candidates
     WHERE ${madeBelow(connector, prefix)} AND status = 'pending' ORDER BY id`
   return allRows(sql, pending).map((row) => ({ ...toCandidateRow(row), fingerprint: String(row.fingerprint) }))
 }
 
-/** The Neurons that began as candidates of a connector from places that begin with a prefix. */
+/** Returns the Neurons that began as candidates of a connector from places with a prefix. */
 export function neuronsBelow(sql: Projection['read'], connector: string, prefix: string): Set<string> {
   const begun = query`SELECT DISTINCT seq_id FROM candidates JOIN approvals ON candidate_id = id WHERE ${madeBelow(connector, prefix)}`
   return new Set(allRows(sql, begun).map(({ seq_id }) => String(seq_id)))
 }
 
-/** The Neurons of main that began as candidates of a connector from places that begin with a prefix, by seqId. */
+/** Returns the Neurons of main that began as candidates of a connector from places with a prefix, by seqId. */
 export function presentBelow(
   sql: Projection['read'],
   connector: string,
@@ -165,7 +164,7 @@ export function presentBelow(
   return allRows(sql, present).map(({ seq_id, title }) => ({ seqId: String(seq_id), title: String(title) }))
 }
 
-/** The candidate that a connector made with this fingerprint, whatever became of it. */
+/** Returns the candidate that a connector made with this fingerprint, in any status. */
 export function candidateOfFingerprint(
   sql: Projection['read'],
   connector: string,
@@ -177,7 +176,7 @@ export function candidateOfFingerprint(
   return row === undefined ? undefined : toCandidateRow(row)
 }
 
-/** The approved candidate that a connector made with this fingerprint, the latest to be approved. */
+/** Returns the most recently approved candidate that a connector made with this fingerprint. */
 export function approvedOfFingerprint(
   sql: Projection['read'],
   connector: string,
@@ -189,21 +188,21 @@ export function approvedOfFingerprint(
   return row === undefined ? undefined : toCandidateRow(row)
 }
 
-/** The Neurons that began as candidates of a connector with a fingerprint. */
+/** Returns the Neurons that began as candidates of a connector with a fingerprint. */
 export function neuronsOfConnector(sql: Projection['read'], connector: string): Set<string> {
   const rows = sql.all`SELECT seq_id FROM candidates JOIN approvals ON candidate_id = candidates.id
     WHERE connector = ${connector} AND fingerprint IS NOT NULL`
   return new Set(rows.map(({ seq_id }) => String(seq_id)))
 }
 
-/** The pending candidates that propose to delete a Neuron, the oldest first. */
+/** Returns the pending candidates that propose to delete a Neuron, oldest first. */
 export function pendingRemovals(sql: Projection['read'], target: string): string[] {
   return sql.all`SELECT id FROM candidates WHERE target = ${target} AND removes = 1 AND status = 'pending' ORDER BY id`.map(
     ({ id }) => String(id),
   )
 }
 
-/** The records of the pending candidates that a connector made for a Neuron, the oldest first. */
+/** Returns the records of the pending candidates that a connector made for a Neuron, oldest first. */
 export function pendingForTarget(
   sql: Projection['read'],
   { connector, target }: { connector: string; target: string },
@@ -213,7 +212,7 @@ export function pendingForTarget(
   return rows.map(({ id, blob }) => ({ id: String(id), blob: String(blob) }))
 }
 
-/** Pending candidates that a connector made of one thing for a Neuron, or for a new one, the oldest first. */
+/** Returns pending candidates that a connector made with one fingerprint for a Neuron, or for a new one, oldest first. */
 export function pendingOfFingerprint(
   sql: Projection['read'],
   { connector, fingerprint, target }: { connector: string; fingerprint: string; target: string | undefined },
@@ -222,7 +221,7 @@ export function pendingOfFingerprint(
     AND target IS ${target ?? null} AND status = 'pending' ORDER BY id`.map(({ id }) => String(id))
 }
 
-/** Whether main has a candidate's approval, whatever the queue knows of it. */
+/** True if main has a candidate's approval, whatever the queue has. */
 export function wasApproved(sql: Projection['read'], id: string): boolean {
   return sql.get`SELECT 1 FROM approvals WHERE candidate_id = ${id}` !== undefined
 }
@@ -240,12 +239,12 @@ export function findCandidate(sql: Projection['read'], id: string): CandidateRow
 }
 
 export function countPending(sql: Projection['read']): number {
-  // Of the indexes that could be counted, SQLite would take one that is three times as wide.
+  // Without the hint SQLite would count in an index that is three times as wide.
   const row = sql.get`SELECT count(*) AS count FROM candidates INDEXED BY candidates_by_target WHERE status = 'pending'`
   return Number(row?.count)
 }
 
-/** Candidates of a key, sent or pushed: those that wait, and those of the day of a time that the policy or a push approved. */
+/** Counts the candidates of a key, sent or pushed: pending ones, and those approved by the policy or a push on the day of `at`. */
 export function usedBudget(sql: Projection['read'], key: string, at: string): { pending: number; approved: number } {
   const row = sql.get`SELECT coalesce(sum(status = 'pending'), 0) AS pending,
       coalesce(sum(status = 'approved' AND (unfinished = 1 OR sender = ${`git:${key}`}) AND created_at >= ${at.slice(0, 10)}), 0) AS approved
@@ -253,7 +252,7 @@ export function usedBudget(sql: Projection['read'], key: string, at: string): { 
   return { pending: Number(row?.pending), approved: Number(row?.approved) }
 }
 
-/** The ids of the pending candidates that come first in the queue's order. */
+/** Returns the ids of the first pending candidates in the queue's order. */
 export function firstPending(sql: Projection['read'], limit: number): string[] {
   return sql.all`SELECT id FROM candidates WHERE status = 'pending'
     ORDER BY red DESC, impact DESC, id LIMIT ${limit}`.map(({ id }) => String(id))
@@ -264,7 +263,7 @@ export function pendingRecord(sql: Projection['read'], id: string): string | und
   return row === undefined ? undefined : String(row.blob)
 }
 
-/** Whether a candidate proposes a whole page at a path. */
+/** True if a candidate proposes a whole page at a path. */
 export function proposesAt(sql: Projection['read'], id: string, path: string): boolean {
   const place = `${path} `
   return (
@@ -273,10 +272,10 @@ export function proposesAt(sql: Projection['read'], id: string, path: string): b
   )
 }
 
-/** A candidate that the policy approved and that has not reached main. `source`: the Source of which ingest made it. */
+/** Candidate that the policy approved and that has not reached main. `source`: Source that ingest compiled it from. */
 export type Unfinished = { id: string; sender: string; source: string | undefined }
 
-/** The oldest such candidate of each sender. */
+/** Returns the oldest unfinished candidate of each sender. */
 export function firstUnfinished(sql: Projection['read'], except: readonly string[] = []): Unfinished[] {
   const rows = sql.all`SELECT min(id) AS id, coalesce(sender, connector) AS sender FROM candidates
     WHERE unfinished = 1 AND status = 'pending' AND id NOT IN (SELECT value FROM json_each(${JSON.stringify(except)}))
@@ -287,7 +286,7 @@ export function firstUnfinished(sql: Projection['read'], except: readonly string
   })
 }
 
-/** Candidates that the policy approved and that a crash kept from reaching main. */
+/** Returns candidates that the policy approved and that a crash kept from reaching main. */
 export function unfinishedApprovals(sql: Projection['read']): string[] {
   return sql.all`SELECT id FROM candidates WHERE unfinished = 1 AND status = 'pending'`.map(({ id }) => String(id))
 }

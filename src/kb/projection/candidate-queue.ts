@@ -7,28 +7,28 @@ import { allRows, nothing, query, type SqlQuery } from './sql-query.ts'
 
 type Sql = Projection['read']
 
-/** What the queue is filtered by; `zone: 'none'` for what is in no zone. */
+/** Filter of the queue; `zone: 'none'` for candidates without a zone. */
 export type QueueFilter = {
   status?: CandidateStatus | undefined
   kind?: CandidateKind | undefined
   connector?: string | undefined
   zone?: Zone | 'none' | undefined
   tag?: string | undefined
-  /** As `CandidateRow.assignee`. */
+  /** Assignee, as in `CandidateRow.assignee`. */
   assignee?: string | undefined
-  /** Words of the title and of the beginning of the content. */
+  /** Words in the title or at the beginning of the content. */
   text?: string | undefined
-  /** Of each {@link bundleOf}, its first candidate alone. */
+  /** True to list only the first candidate of each {@link bundleOf}. */
   bundles?: boolean | undefined
 }
 
-/** A place in the queue's order: red zone first, then impact, then age. */
+/** Position in the queue's order: red zone first, then impact, then age. */
 export type QueuePosition = { red: number; impact: number; id: string }
 
-/** From where a page goes on, and in which direction. */
+/** Position at which a page continues, and its direction. */
 export type QueuePlace = { after: QueuePosition } | { before: QueuePosition }
 
-/** How many are counted at most. */
+/** Maximum number of candidates that are counted. */
 const maxCounted = 10_000
 const maxConnectors = 50
 
@@ -40,7 +40,7 @@ export function byPosition(a: QueuePosition, b: QueuePosition): number {
   return b.red - a.red || b.impact - a.impact || (a.id < b.id ? -1 : 1)
 }
 
-/** Candidates in the queue's order: the first, or those next to a place. */
+/** Returns candidates in the queue's order: the first ones, or those next to a position. */
 export function queuePage(sql: Sql, filter: QueueFilter, place: QueuePlace | undefined, limit: number): CandidateRow[] {
   const isBefore = place !== undefined && 'before' in place
   const rows = statusesOf(filter).flatMap((status) => {
@@ -53,7 +53,7 @@ export function queuePage(sql: Sql, filter: QueueFilter, place: QueuePlace | und
   return isBefore ? rows.slice(-limit) : rows.slice(0, limit)
 }
 
-/** One status at a time, so that the rows come in the order of the index. */
+/** Returns one status at a time, so that the rows come in the order of the index. */
 function statusesOf({ status }: QueueFilter): readonly CandidateStatus[] {
   return status === undefined ? candidateStatuses : [status]
 }
@@ -100,24 +100,27 @@ function matching({
     }`
 }
 
-/** Characters of an id that say when it was made, in milliseconds. By these few are found: `+` keeps SQLite off the index of all that wait. */
+/**
+ * Length of the timestamp at the start of an id, in milliseconds. It selects few rows; `+` prevents SQLite from using the index of all
+ * pending ones.
+ */
 const timeLength = 14
 
 export const undoConnector = 'undo'
 
-/** Connectors whose candidates come together: of a push, of the console and of an undo. */
+/** Connectors whose candidates form bundles: a push, the console and an undo. */
 const bundled = query`('git', 'console', ${undoConnector})`
 
-/** What is decided as one; what a client says is of a push has no fingerprint. */
+/** Condition for candidates that are decided as one. A candidate that a client claims to come from a push has no fingerprint. */
 const mates = query`one.status = 'pending' AND one.connector IN ${bundled} AND +mate.connector = one.connector
   AND +mate.status = one.status AND mate.zone IS one.zone AND mate.fingerprint IS NOT NULL AND one.fingerprint IS NOT NULL`
 
-/** `path`: where the page was pushed to, by which they are in order. `pushed`: the blob. */
+/** Member of a bundle. `path`: path in the push, which orders the bundle. `pushed`: its blob. */
 export type Mate = CandidateRow & { path: string; pushed: string }
 
 /**
- * What waits of a push or an undo, or was written together in the console, in the zone of one candidate of it: that is decided as one.
- * Those of one have its time.
+ * Returns the pending candidates that are decided as one with a candidate: of the same push or undo, or written together in the console, in
+ * its zone. Their ids have the same time.
  */
 export function bundleOf(sql: Sql, { id }: CandidateRow): Mate[] {
   const time = timeOfBundle(id)
@@ -131,7 +134,7 @@ export function bundleOf(sql: Sql, { id }: CandidateRow): Mate[] {
   })
 }
 
-/** What somebody wrote in the console and waits, of each bundle the first; the latest bundle first. */
+/** Returns somebody's pending candidates from the console, the first of each bundle; the latest bundle first. */
 export function waitingOfConsole(
   sql: Sql,
   sender: string,
@@ -147,17 +150,17 @@ export function waitingOfConsole(
   }))
 }
 
-/** What the ids of a bundle have in common. */
+/** Returns the common part of the ids of a bundle. */
 export function timeOfBundle(id: string): string {
   return id.slice(0, timeLength)
 }
 
-/** Whether ids are of one time, as those of a bundle are. */
+/** True if two ids have the same time, as those of a bundle do. */
 export function areTogether(id: string, other: string): boolean {
   return timeOfBundle(id) === timeOfBundle(other)
 }
 
-/** How many candidates of a status pass a filter, by zone; of more than {@link maxCounted} in all, some are left out. */
+/** Counts the candidates of a status that pass a filter, by zone. If there are more than {@link maxCounted}, some are left out. */
 export function countByZone(
   sql: Sql,
   filter: QueueFilter & { status: CandidateStatus },
@@ -179,7 +182,7 @@ export function connectorsOf(sql: Sql, status: CandidateStatus): string[] {
   return rows.map(({ name }) => String(name))
 }
 
-/** Pending candidates that may say what another one says: for the same Neuron, with its title or its text; the oldest first. */
+/** Returns pending candidates that may duplicate another one: for the same Neuron, with its title or its text; oldest first. */
 export function pendingLike(
   sql: Sql,
   { id, target, titleKey: title, textKey }: Pick<CandidateRow, 'id' | 'target' | 'titleKey' | 'textKey'>,
@@ -201,8 +204,8 @@ export function pendingTitled(sql: Sql, title: string): CandidateRow[] {
 }
 
 /**
- * What waits of a kind, the last in the queue's order: of each sender its last, then of each the one before, until there are so many.
- * Visitors are one sender.
+ * Returns the last pending candidates of a kind in the queue's order: the last of each sender, then the one before, up to the limit. All
+ * visitors count as one sender.
  */
 export function lastOfSenders(sql: Sql, kind: CandidateKind, limit: number): { id: string; blob: string }[] {
   const rows = sql.all`SELECT id, blob FROM (
@@ -224,7 +227,7 @@ export function sentBy(
   return allRows(sql, page).map(toCandidateRow)
 }
 
-/** Whether a client sent a candidate. */
+/** True if a client sent a candidate. */
 export function isSender(sql: Sql, sender: string, id: string): boolean {
   return sql.get`SELECT 1 FROM candidates WHERE id = ${id} AND sender = ${sender}` !== undefined
 }

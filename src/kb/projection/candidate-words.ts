@@ -8,30 +8,30 @@ import type { Projection } from './projection.ts'
 
 type Sql = Projection['write']
 
-/** Characters of a content by which the queue is filtered. */
+/** Maximum characters of a content that the queue's filter searches. */
 const maxCharacters = 20_000
-/** Words of a filter. */
+/** Maximum words of a filter. */
 const maxWanted = 16
 
-/** Titles that differ only in case, diacritics and punctuation have the same key. Empty where a title has no words. */
+/** Returns a key that ignores case, diacritics and punctuation. Empty for a title without words. */
 export function titleKey(title: string): string {
   return wordsWithin(title).join(' ')
 }
 
-/** Contents with the same key say the same, but for white space around them. */
+/** Returns a key that ignores white space around the content. */
 export function textKeyOf(content: string): string {
   return createHash('sha256').update(content.trim()).digest('hex').slice(0, 32)
 }
 
-/** The words of a candidate's title and of the beginning of its content, for FTS5's tokenizer. */
+/** Returns the words of a candidate's title and of the beginning of its content, for FTS5's tokenizer. */
 function wordsOf({ title, content }: Candidate): string {
   const text = fold(`${title}\n${content.slice(0, maxCharacters)}`)
-  // The tokenizer itself would take signs of scripts without blanks for one word.
+  // In scripts without spaces the tokenizer would take a whole run of characters for one word.
   return ascii.test(text) ? text : wordsWithin(text).join(' ')
 }
 
 /**
- * Makes a candidate findable by its words. Within a transaction.
+ * Indexes the words of a candidate. Must run in a transaction.
  * @returns the row of its words, and whether the tables had the candidate already
  */
 export function indexWords(sql: Sql, candidate: Candidate, textKey: string): { row: number; isKnown: boolean } {
@@ -46,12 +46,12 @@ export function indexWords(sql: Sql, candidate: Candidate, textKey: string): { r
   return { row, isKnown }
 }
 
-/** Matches of which it is looked who may see them. */
+/** Maximum number of matches whose visibility is checked. */
 const maxMatched = 2_000
 
 /**
- * Returns Neurons of main to which candidates with all words of one of several sets were approved, the last first. `sees` comes before the
- * limit: a Neuron that a sender may not see takes no place from one that it sees.
+ * Returns Neurons of main to which candidates with all words of one of several sets were approved, the latest first. `sees` applies before
+ * the limit: a hidden Neuron takes no place from a visible one.
  */
 export function neuronsWithWords(
   sql: Sql,
@@ -72,8 +72,8 @@ export function neuronsWithWords(
 }
 
 /**
- * Returns the FTS5 query for candidates that hold a word that begins with each word of a text. Single characters match whole
- * words, since they begin too many. Returns `undefined` if the text has no words.
+ * Returns the FTS5 query for candidates that contain a word beginning with each word of a text. Single characters match whole words, since
+ * too many words begin with them. Returns `undefined` if the text has no words.
  */
 export function wordsQuery(text: string): string | undefined {
   const words = [...new Set(wordsWithin(text))].slice(0, maxWanted)

@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
 import { pauses } from '../../system/pauses.ts'
 
-/** The rows of a table that work has changed: the keys of all of them, and those that are there now. */
+/** Rows of a table that work has changed: the keys of all of them, and the rows that exist now. */
 export type ChangedRows = {
   table: string
   keys: readonly string[]
@@ -10,8 +10,8 @@ export type ChangedRows = {
 }
 
 /**
- * Notes the rows that are changed from now on.
- * @returns a function that reads the rows as they are, once, in the same transaction, in which nothing may be written meanwhile
+ * Starts recording changed rows.
+ * @returns a function that reads the changed rows, once, in the same transaction, in which nothing may be written meanwhile
  */
 export function noteChanges(db: DatabaseSync, tables: readonly string[]): () => Promise<ChangedRows[]> {
   const session = db.createSession()
@@ -38,14 +38,14 @@ export function noteChanges(db: DatabaseSync, tables: readonly string[]): () => 
   }
 }
 
-/** Rows that are read or written before others may go on. */
+/** Number of rows that are read or written before other work may run. */
 export const rowsOfSlice = 500
 
 const removed = 9
 const [integer, real, text, blob] = [1, 2, 3, 4]
 
 /**
- * The keys in a patchset, by table: of each changed row the values of its key, by the number of the column. The format is described in
+ * Returns the keys in a patchset, by table: for each changed row the values of its key, by column number. The format is described in
  * SQLite's `sqlite3session.c`.
  */
 function keysIn(patchset: Uint8Array): Map<string, Map<number, SQLInputValue>[]> {
@@ -72,7 +72,7 @@ function keysIn(patchset: Uint8Array): Map<string, Map<number, SQLInputValue>[]>
     return type === text ? part.toString() : part
   }
   while (at < bytes.length) {
-    at++ // the mark of a table
+    at++ // The marker of a table.
     const count = varint()
     const isKey = Array.from({ length: count }, () => bytes[at++] !== 0)
     const end = bytes.indexOf(0, at)

@@ -1,17 +1,17 @@
 import { DatabaseSync } from 'node:sqlite'
 import { projectionTables } from './projection-schema.ts'
 
-/** Rows of a table that only one of two projections has, as JSON: how many, and the first few. */
+/** Rows of a table that only one of two projections has, as JSON: their number, and the first few. */
 export type TableDifference = { table: string; onlyLeft: RowSample; onlyRight: RowSample }
 export type RowSample = { count: number; rows: string[] }
 
 const sampleRows = 3
-/** What a projection remembers of its own past is in no history. */
+/** Excludes what a projection remembers of its own past, which no history contains. */
 const compared = { meta: `SELECT * FROM %.meta WHERE key NOT LIKE 'lost-%'` } as const
-/** Columns that number rows in the order in which they came. */
+/** Columns that number rows in order of insertion. */
 const uncompared: ReadonlySet<string> = new Set(['word_row'])
 
-/** Where two projections of the same heads differ: nowhere, if both follow git. */
+/** Returns the differences of two projections of the same heads; none if both follow git. */
 export function compareProjections(left: string, right: string): TableDifference[] {
   const db = new DatabaseSync(left, { readOnly: true })
   try {
@@ -28,7 +28,7 @@ export function compareProjections(left: string, right: string): TableDifference
   }
 }
 
-/** Rows count as often as they are there: a row that one side has twice is a difference. */
+/** Compares as multisets: a row that one side has twice is a difference. */
 function onlyIn(db: DatabaseSync, table: (typeof projectionTables)[number], one: string, other: string): RowSample {
   const columns = db
     .prepare(`SELECT name FROM pragma_table_info('${table}')`)

@@ -7,13 +7,13 @@ import { rowsInBatches } from './sql-query.ts'
 
 type Sql = MainTables
 
-/** The blob of a file that is not a Neuron; nothing for any other path. */
+/** Returns the blob of a file that is not a Neuron; undefined for any other path. */
 export function fileBlob(sql: Sql, path: string): string | undefined {
   const row = sql.get`SELECT blob FROM files WHERE path = ${path} AND seq_id IS NULL AND mode GLOB '100*'`
   return row === undefined ? undefined : String(row.blob)
 }
 
-/** A link that may name a file, with the page that holds it. */
+/** Link that may name a file, with the page that contains it. */
 export type FileReference = { seqId: string; page: string; target: string; form: LinkForm }
 
 /** Returns the links to files of this name; see `fileNameKey`. */
@@ -29,35 +29,35 @@ export function referencesToFile(sql: Sql, nameKey: string): FileReference[] {
   )
 }
 
-/** The targets of a Neuron's links that may name files, in order. */
+/** Returns the targets of a Neuron's links that may name files, in order. */
 export function fileTargets(sql: Sql, seqId: string): string[] {
   return sql.all`SELECT target FROM links WHERE seq_id = ${seqId} AND file_key IS NOT NULL AND kb IS NULL
     ORDER BY ordinal`.map(({ target }) => String(target))
 }
 
-/** Whether a file of main has this path, or one that collides with it on a file system that folds case. */
+/** True if a file of main has this path, or one that collides with it on a file system that ignores case. */
 function isPathTaken(sql: Sql, key: string): boolean {
   return sql.get`SELECT 1 FROM files WHERE path_key = ${key}` !== undefined
 }
 
-/** The files of main that a file whose path has this key would replace: they have that path, or stand below it. */
+/** Returns the files of main that a file whose path has this key would replace: those at that path or below it. */
 export function filesAtKey(sql: Sql, key: string): string[] {
   const rows = sql.all`SELECT path FROM files WHERE path_key = ${key} OR (path_key > ${`${key}/`} AND path_key < ${`${key}0`})`
   return rows.map(({ path }) => String(path))
 }
 
-/** Whether a file of main has a path with this key, or stands below it. @param isFree of paths that do not count */
+/** True if a file of main has a path with this key, or is below it. @param isFree true for paths that do not count */
 export function isNameTaken(sql: Sql, key: string, isFree: (path: string) => boolean = () => false): boolean {
   return filesAtKey(sql, key).some((path) => !isFree(path))
 }
 
-/** The folder of a path, as the path spells it, in whose place main has a file. */
+/** Returns the folder of a path, as the path spells it, that is a file on main. */
 export function blockedFolder(sql: Sql, path: string): string | undefined {
   const folders = path.split('/').slice(0, -1)
   return folders.map((_, at) => folders.slice(0, at + 1).join('/')).find((folder) => isPathTaken(sql, pathKey(folder)))
 }
 
-/** Whether a file of main is in the way of a new one at a path: there, below it, or where it needs a folder. @param isFree as above */
+/** True if a file of main prevents a new one at a path: at the path, below it, or in place of its folder. @param isFree as above */
 export function isBlocked(sql: Sql, path: string, isFree?: (path: string) => boolean): boolean {
   return blockedFolder(sql, path) !== undefined || isNameTaken(sql, pathKey(path), isFree)
 }
@@ -82,14 +82,14 @@ export function pathsOfSeqId(sql: Sql, seqId: string): string[] {
   return sql.all`SELECT path FROM files WHERE seq_id = ${seqId} ORDER BY path`.map(({ path }) => String(path))
 }
 
-/** Returns the files that are no Neurons and answer to a key. */
+/** Returns the files that are no Neurons and have a key. */
 export function attachmentsByKey(sql: Sql, key: string): string[] {
   return sql.all`SELECT path FROM attachments WHERE key = ${key}`.map(({ path }) => String(path))
 }
 
 type StoredFile = Record<string, SQLOutputValue>
 
-/** The Neurons in a folder or below it, by path, read in batches. @param folder with its last slash; empty for the root */
+/** Returns the Neurons in a folder or below it, by path, read in batches. @param folder with a trailing slash; empty for the root */
 export function neuronsInFolder(sql: Sql, folder: string): Iterable<string> {
   return rowsInBatches<StoredFile>(
     (
@@ -100,7 +100,7 @@ export function neuronsInFolder(sql: Sql, folder: string): Iterable<string> {
   ).map(({ seq_id }) => String(seq_id))
 }
 
-/** The files in a folder or below it that are no Neurons, read in batches. @param folder as {@link neuronsInFolder} has it */
+/** Yields the files in a folder or below it that are no Neurons, read in batches. @param folder as in {@link neuronsInFolder} */
 export function filesInFolder(sql: Sql, folder: string): Generator<string> {
   return rowsInBatches<string>((last = folder, limit) =>
     sql.all`SELECT path FROM files WHERE path > ${last} AND path < ${folderEnd(folder)} AND seq_id IS NULL
@@ -108,12 +108,12 @@ export function filesInFolder(sql: Sql, folder: string): Generator<string> {
   )
 }
 
-/** Whether main has files of answer tests, with tests in them or not. */
+/** True if main has files of answer tests, even without tests in them. */
 export function hasTestFiles(sql: Sql): boolean {
   return filesInFolder(sql, 'tests/').some(isTestPath)
 }
 
-/** The Neurons in a folder, and not below it; as {@link neuronsInFolder}. */
+/** Returns the Neurons directly in a folder; see {@link neuronsInFolder}. */
 export function neuronsBeside(sql: Sql, folder: string): Iterable<string> {
   return rowsInBatches<StoredFile>(
     (
@@ -124,13 +124,13 @@ export function neuronsBeside(sql: Sql, folder: string): Iterable<string> {
   ).map(({ seq_id }) => String(seq_id))
 }
 
-/** Returns at most `max` Neurons that main ever had in a folder or below it, also deleted and moved ones. */
+/** Returns at most `max` Neurons that main ever had in a folder or below it, including deleted and moved ones. */
 export function neuronsOnceInFolder(sql: Sql, folder: string, max: number): string[] {
   const rows = sql.all`SELECT DISTINCT seq_id FROM versions WHERE path > ${folder} AND path < ${folderEnd(folder)} LIMIT ${max}`
   return rows.map(({ seq_id }) => String(seq_id))
 }
 
-/** What comes after every path of a folder. */
+/** Returns the first key after every path of a folder. */
 const folderEnd = (folder: string) => (folder === '' ? '\u{10FFFF}' : `${folder.slice(0, -1)}0`)
 
 export function seqIdAtPath(sql: Sql, path: string): string | undefined {

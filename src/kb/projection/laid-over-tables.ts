@@ -4,9 +4,8 @@ import { type ChangedRows, rowsOfSlice } from './changed-rows.ts'
 import { projectionTables } from './projection-schema.ts'
 
 /**
- * Opens the tables of a file with changed rows laid over them, as they are in one state until it is closed. Views have the names of the
- * tables, and SQLite looks for a name among the temporary ones first: whatever is asked of the tables is asked of these. They are in
- * memory, with the indexes of the tables.
+ * Opens the tables of a file with changed rows applied, in one state until it is closed. Views have the names of the tables, and SQLite
+ * resolves a name to a temporary one first, so every query uses them. They are in memory, with the indexes of the tables.
  */
 export async function openLaidOver(file: string, changes: readonly ChangedRows[]): Promise<DatabaseSync> {
   const db = new DatabaseSync(file, { readOnly: true, timeout: 10_000 })
@@ -21,7 +20,7 @@ export async function openLaidOver(file: string, changes: readonly ChangedRows[]
   }
 }
 
-/** What a preview changes: main. The tables of candidates stay as they are. */
+/** Tables that a preview changes: those of main. The tables of candidates stay as they are. */
 export const laidOverTables = projectionTables.filter((table) => !table.startsWith('candidate'))
 
 async function layOver(
@@ -50,7 +49,7 @@ async function layOver(
   }
   if (gone.length > 0) await insert(`gone_${table}`, gone)
   if (rows.length > 0) await insert(`new_${table}`, rows)
-  // Sorting the rows of a page of 20,000 links takes less than inserting each into every index.
+  // Sorting the rows of a page of 20,000 links is faster than inserting each into every index.
   for (const { type, name, sql } of made) {
     if (type === 'index') {
       db.exec(String(sql).replace(/^CREATE INDEX \w+\s+ON \w+/, `CREATE INDEX temp.new_${name} ON new_${table}`))

@@ -5,7 +5,7 @@ import type { LinkForm, WrittenLink } from '../../rules/links/written-link.ts'
 import type { MainTables } from './projection.ts'
 import { rowsInBatches } from './sql-query.ts'
 
-/** A link as its Neuron holds it, `from` the path of that Neuron. */
+/** Link of a Neuron; `from`: path of that Neuron. */
 export type LinkRow = WrittenLink & { seqId: string; from: string }
 
 type Sql = MainTables
@@ -20,7 +20,7 @@ export function countLinks(sql: Sql, seqId: string): number {
   return Number(sql.get`SELECT count(*) AS count FROM links WHERE seq_id = ${seqId}`?.count)
 }
 
-/** A Neuron's links, in order, but for plain names that one Neuron alone has: these lead to it. */
+/** Returns a Neuron's links in order, except plain names that only one Neuron has, which certainly lead to it. */
 export function doubtfulLinksOf(sql: Sql, seqId: string): LinkRow[] {
   return sql.all`SELECT links.*, path FROM links JOIN neurons USING (seq_id) WHERE seq_id = ${seqId}
     AND (form = 'wiki' AND kb IS NULL AND bare_key IS NULL AND target NOT GLOB '.*'
@@ -28,7 +28,7 @@ export function doubtfulLinksOf(sql: Sql, seqId: string): LinkRow[] {
     ORDER BY ordinal`.map(toLink)
 }
 
-/** Every link, by Neuron and in order, read in batches. */
+/** Returns every link, by Neuron and in order, read in batches. */
 export function everyLink(sql: Sql): Iterable<LinkRow> {
   return linkBatches(
     ({ seqId, ordinal }, limit) => sql.all`SELECT links.*, path FROM links JOIN neurons USING (seq_id)
@@ -36,7 +36,7 @@ export function everyLink(sql: Sql): Iterable<LinkRow> {
   )
 }
 
-/** Links to a name of this key, by Neuron and in order, read in batches. */
+/** Returns links to a name with this key, by Neuron and in order, read in batches. */
 export function linksByKey(sql: Sql, key: string): Iterable<LinkRow> {
   return linkBatches(
     ({ seqId, ordinal }, limit) => sql.all`SELECT links.*, path FROM links JOIN neurons USING (seq_id)
@@ -44,7 +44,7 @@ export function linksByKey(sql: Sql, key: string): Iterable<LinkRow> {
   )
 }
 
-/** Links to a path that is otherwise written: `./folder/file.md`. By Neuron and in order, read in batches. */
+/** Returns links to a path in another spelling, such as `./folder/file.md`, by Neuron and in order, read in batches. */
 export function linksByBareKey(sql: Sql, key: string): Iterable<LinkRow> {
   return linkBatches(
     ({ seqId, ordinal }, limit) => sql.all`SELECT links.*, path FROM links JOIN neurons USING (seq_id)
@@ -62,8 +62,8 @@ function linkBatches(read: (after: LinkPosition, limit: number) => StoredLink[])
 }
 
 /**
- * Links of the type `cites` to names of pages that a later edition of a Source has changed, from pages that are not made of a Source and are
- * older than one of these changes.
+ * Returns links of type `cites` to names of pages that a later edition of a Source has changed, from pages that are not compiled from a
+ * Source and are older than one of these changes.
  */
 export function linksToRenewed(sql: Sql): LinkRow[] {
   return sql.all`WITH renewed_names AS (SELECT key FROM names JOIN neurons USING (seq_id) WHERE renewed IS NOT NULL)
@@ -72,7 +72,7 @@ export function linksToRenewed(sql: Sql): LinkRow[] {
       AND position < (SELECT max(renewed) FROM neurons)`.map(toLink)
 }
 
-/** Every name under which a Neuron answers to this key. */
+/** Returns every name with this key, with its Neuron. */
 export function namesByKey(sql: Sql, key: string): NamedNeuron[] {
   return sql.all`SELECT seq_id, kind, exact, path, since, yields FROM names JOIN neurons USING (seq_id)
     WHERE key = ${key} ORDER BY seq_id`.map((row) => ({
@@ -88,7 +88,7 @@ function claimIn({ since, yields }: Record<string, unknown>): NameClaim {
   return { since: Number(since), yields: yields === 1 }
 }
 
-/** Every name of every Neuron, by key; read in batches. */
+/** Returns every name of every Neuron, by key; read in batches. */
 export function everyName(sql: Sql): Iterable<ClaimedName & { seqId: string }> {
   return rowsInBatches<ClaimedName & { seqId: string }>((last, limit) => {
     const { key, seqId, kind, exact } = last ?? { key: '', seqId: '', kind: '', exact: '' }
@@ -98,7 +98,7 @@ export function everyName(sql: Sql): Iterable<ClaimedName & { seqId: string }> {
   })
 }
 
-/** Whether another Neuron has a name by which people know this one, too. */
+/** True if another Neuron has a name by which people know this one, too. */
 export function sharesName(sql: Sql, seqId: string): boolean {
   const row = sql.get`SELECT 1 FROM names WHERE seq_id = ${seqId} AND kind IN ('title', 'alias', 'file') AND EXISTS (
     SELECT 1 FROM names AS other WHERE other.key = names.key AND other.seq_id <> names.seq_id
@@ -106,7 +106,7 @@ export function sharesName(sql: Sql, seqId: string): boolean {
   return row !== undefined
 }
 
-/** The keys of a Neuron's names, each once. */
+/** Returns the keys of a Neuron's names, each once. */
 export function keysOf(sql: Sql, seqId: string): string[] {
   return sql.all`SELECT DISTINCT key FROM names WHERE seq_id = ${seqId} ORDER BY key`.map(({ key }) => String(key))
 }
@@ -121,12 +121,12 @@ function toName(row: Record<string, unknown>): ClaimedName {
   return { key: String(row.key), kind: row.kind as NameKind, exact: String(row.exact), claim: claimIn(row) }
 }
 
-/** The claim of a Neuron on its path: since when it stands there, and whether it came over the API. */
+/** Returns the claim of a Neuron to its path: since when it has it, and whether it came over the API. */
 export function pathClaim(sql: Sql, seqId: string): NameClaim {
   return claimIn(sql.get`SELECT since, yields FROM names WHERE seq_id = ${seqId} AND kind = 'path'` ?? { since: 0 })
 }
 
-/** Every title and alias of a Neuron, as it is written, with the Neuron's title. */
+/** Returns every title and alias as written, with the Neuron's title. */
 export function titlesAndAliases(sql: Sql): { seqId: string; name: string; title: string }[] {
   const rows = sql.all`SELECT seq_id, exact, title FROM names JOIN neurons USING (seq_id)
     WHERE kind IN ('title', 'alias') ORDER BY seq_id, kind DESC, exact`

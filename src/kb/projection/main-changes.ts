@@ -5,8 +5,8 @@ import { rowsInBatches } from './sql-query.ts'
 type Sql = MainTables
 
 /**
- * Returns the position of a commit on main's first-parent line, from 1; undefined if it is not on it. A commit that an erasure has
- * replaced has the position of the one in its place.
+ * Returns the position of a commit on main's first-parent line, from 1; undefined if it is not on it. A commit that an erasure has replaced
+ * has the position of its replacement.
  */
 export function positionOf(sql: Sql, commit: string): number | undefined {
   const row = sql.get`SELECT position FROM commits
@@ -14,7 +14,7 @@ export function positionOf(sql: Sql, commit: string): number | undefined {
   return row === undefined ? undefined : Number(row.position)
 }
 
-/** The position of main's head; 0 if main is empty. */
+/** Returns the position of main's head; 0 if main is empty. */
 export function lastPosition(sql: Sql): number {
   return Number(sql.get`SELECT max(position) AS last FROM commits`?.last ?? 0)
 }
@@ -24,7 +24,7 @@ export function commitAt(sql: Sql, position: number): string | undefined {
   return row === undefined ? undefined : String(row.oid)
 }
 
-/** The first position by which main's commits after another brought so many versions of Neurons; undefined where none did. */
+/** Returns the first position by which main's commits after another made so many versions of Neurons; undefined if none did. */
 export function positionOfVersion(sql: Sql, after: number, count: number): number | undefined {
   const row = sql.get`SELECT position FROM versions WHERE position > ${after}
     ORDER BY position LIMIT 1 OFFSET ${count - 1}`
@@ -33,7 +33,7 @@ export function positionOfVersion(sql: Sql, after: number, count: number): numbe
 
 export type PlacedCommit = { position: number; commit: string; at: string }
 
-/** Commits of main's first-parent line after one position and up to another, oldest first. */
+/** Returns commits of main's first-parent line after one position and up to another, oldest first. */
 export function mainCommitsBetween(sql: Sql, after: number, upTo: number): PlacedCommit[] {
   return sql.all`SELECT position, oid, at FROM commits WHERE position > ${after} AND position <= ${upTo} ORDER BY position`.map(
     ({ position, oid, at }) => ({ position: Number(position), commit: String(oid), at: String(at) }),
@@ -42,7 +42,7 @@ export function mainCommitsBetween(sql: Sql, after: number, upTo: number): Place
 
 type VersionFile = { path: string; blob: string }
 
-/** What a version of a Neuron did; without `is` it is removed, without `was` it was not there. */
+/** Change of a Neuron by a version; without `is` it is removed, without `was` it is new. */
 export type VersionChange = {
   position: number
   seqId: string
@@ -50,7 +50,7 @@ export type VersionChange = {
   was: VersionFile | undefined
 }
 
-/** The versions that the commits after one position and up to another brought, oldest first, read in batches. */
+/** Returns the versions made by the commits after one position and up to another, oldest first, read in batches. */
 export function versionsBetween(sql: Sql, after: number, upTo: number): IteratorObject<VersionChange, undefined> {
   const fileIn = (path: unknown, blob: unknown) => (typeof blob === 'string' ? { path: String(path), blob } : undefined)
   return rowsInBatches<Record<string, SQLOutputValue>>(
@@ -70,7 +70,7 @@ export function versionsBetween(sql: Sql, after: number, upTo: number): Iterator
   }))
 }
 
-/** The file of the last version of a Neuron that main had up to a position, removals left out. */
+/** Returns the file of the last version of a Neuron up to a position, ignoring removals. */
 export function lastBlobUpTo(sql: Sql, seqId: string, position: number): string | undefined {
   const row = sql.get`SELECT blob FROM versions WHERE seq_id = ${seqId} AND position <= ${position} AND blob IS NOT NULL
     ORDER BY version DESC LIMIT 1`
@@ -83,11 +83,11 @@ export type NeuronChange = {
   blob: string | null
   before: string | null
   candidateId: string | null
-  /** Of the Neuron as it is now, where this is its latest version. */
+  /** Present state of the Neuron, if this is its latest version. */
   now: { documentId: string | null; tags: string[]; audience: string[] | undefined } | undefined
 }
 
-/** What the commits after one position and up to another did to Neurons, oldest first. */
+/** Returns the changes of Neurons by the commits after one position and up to another, oldest first. */
 export function changesBetween(sql: Sql, after: number, upTo: number): NeuronChange[] {
   const rows = sql.all`SELECT v.position, v.seq_id, v.blob, p.blob AS before, a.candidate_id, n.document_id, n.tags, n.audience
     FROM versions v LEFT JOIN versions p ON p.seq_id = v.seq_id AND p.version = v.version - 1
@@ -113,7 +113,7 @@ function neuronIn({ document_id, tags, audience }: Record<string, unknown>): Neu
   }
 }
 
-/** The candidates that the commits after one position and up to another approved, oldest first. */
+/** Returns the candidates that the commits after one position and up to another approved, oldest first. */
 export function approvalsBetween(
   sql: Sql,
   after: number,

@@ -2,12 +2,12 @@ import type { SQLOutputValue } from 'node:sqlite'
 import type { MainTables } from './projection.ts'
 import { rowsInBatches } from './sql-query.ts'
 
-/** A title or an alias of a Neuron, as it is written, and where its file stands. */
+/** Title or alias of a Neuron as written, and the path of its file. */
 export type FoundName = { seqId: string; title: string; name: string; kind: 'title' | 'alias'; path: string }
 
 type Sql = MainTables
 
-/** Titles and aliases whose key begins with this one, by key; read in batches. */
+/** Returns titles and aliases whose key begins with this one, by key; read in batches. */
 export function namesThatBegin(sql: Sql, key: string): Iterable<FoundName> {
   return nameBatches(
     (
@@ -20,7 +20,7 @@ export function namesThatBegin(sql: Sql, key: string): Iterable<FoundName> {
   )
 }
 
-/** Titles and aliases in whose key another word than the first begins with this one, by key; read in batches. */
+/** Returns titles and aliases with a later word that begins with this key, by key; read in batches. */
 export function namesWithWord(sql: Sql, key: string): Iterable<FoundName> {
   return nameBatches(
     (

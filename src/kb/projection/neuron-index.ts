@@ -14,33 +14,33 @@ export type IndexedNeuron = {
   seqId: string
   documentId: string | undefined
   title: string
-  /** Of the front matter. */
+  /** Tags of the front matter. */
   tags: string[]
-  /** Of the text: they count where `kb.yaml` says so. */
+  /** Tags of the text, which count only if `kb.yaml` says so. */
   inlineTags: string[]
   audience: string[] | undefined
   candidateId: string | undefined
   verified: Verified | undefined
   owner: string | undefined
-  /** Ids of Sources that it names. */
+  /** Ids of the Sources that it names. */
   sources: string[]
-  /** Whether ingest made this version. */
+  /** True if ingest made this version. */
   isIngested: boolean
-  /** A digest of its text, where it names Sources. */
+  /** Digest of its text, if it names Sources. */
   said: string | undefined
   names: NeuronName[]
   links: WrittenLink[]
-  /** Whether a part of its text was too complex to parse, or links are left out. */
+  /** True if a part of its text was too complex to parse, or links are left out. */
   isPartial: boolean
 }
 
-/** A file that a commit changed; without `blob` it was removed. `neuron` where the file is one with a seqId. */
+/** File that a commit changed; without `blob` it was removed. `neuron`: set if the file has a seqId. */
 export type IndexedFile = {
   path: string
   mode: string
   blob: string | undefined
   neuron: IndexedNeuron | undefined
-  /** Of `kb.yaml`: whether tags in a text count. */
+  /** Setting of `kb.yaml`: whether tags in a text count. */
   inlineTags?: boolean
 }
 
@@ -48,23 +48,22 @@ export type IndexedCommit = {
   commit: string
   at: Date
   files: readonly IndexedFile[]
-  /** Deleted Neurons whose candidates the commit names: its own, or such as were deleted before it. */
+  /** Deleted Neurons whose candidates the commit names: those it deletes, or that were deleted before. */
   removals: readonly { seqId: string; candidateId: string }[]
-  /** Neurons that have the text of a candidate already, which a commit without changes approves. */
+  /** Neurons that already have a candidate's text, which a commit without changes approves. */
   unchanged: readonly { seqId: string; candidateId: string }[]
-  /** The Neurons to which it gives no name that another has already. */
+  /** Neurons to which the commit gives no name that another has already. */
   firstCome: ReadonlySet<string>
 }
 
-/** Links of a page that are written before others may go on. */
+/** Number of links of a page that are written before other work may run. */
 const linksOfSlice = 500
 
 type HeldRow = { path: string; blob: string }
 
 /**
- * Adds one commit of main's first-parent line to the tables. Within a transaction.
- * @param load reads a Neuron that the commit itself did not change: needed when it becomes the holder of a seqId that
- *   two files claimed.
+ * Adds one commit of main's first-parent line to the tables. Must run in a transaction.
+ * @param load reads a Neuron that the commit itself did not change, when it becomes the holder of a seqId that two files claimed
  */
 export async function indexCommit(
   projection: Projection,
@@ -122,7 +121,7 @@ function nameRemoval({ write: sql }: Projection, seqId: string, candidateId: str
   approve(sql, candidateId, { seqId, documentId: null, position })
 }
 
-/** A candidate is approved by the first commit that names it. @returns whether this is the first. */
+/** Records an approval. The first commit that names a candidate approves it. @returns true if this is the first */
 function approve(
   sql: Projection['write'],
   candidateId: string,
@@ -145,7 +144,7 @@ function putApproval(
   return true
 }
 
-/** The files that claim a seqId. The first stands for it: the one that did before, else the first by path. */
+/** Returns the files that claim a seqId. The first one holds it: the previous holder, else the first by path. */
 function claimsOf({ write: sql }: Projection, seqId: string): HeldRow[] {
   return sql.all`SELECT files.path, files.blob FROM files
     LEFT JOIN neurons ON neurons.seq_id = files.seq_id AND neurons.path = files.path
@@ -169,7 +168,7 @@ async function putNeuron(
     sql.get`SELECT at FROM versions JOIN commits USING (position) WHERE seq_id = ${seqId} AND version = 1`
   const createdAt = first ? String(first.at) : at.toISOString()
   const was = sql.get`SELECT source, renewed, said FROM neurons WHERE seq_id = ${seqId}`
-  const isOwn = neuron.isIngested || typeof was?.source === 'string' // also after an edit
+  const isOwn = neuron.isIngested || typeof was?.source === 'string' // Still its own after an edit.
   // Later editions have greater ids.
   const source = (isOwn ? neuron.sources.toSorted().at(-1) : undefined) ?? null
   const isLater = source !== null && typeof was?.source === 'string' && source > was.source
@@ -204,12 +203,12 @@ async function putNeuron(
   }
 }
 
-/** Whether tags in a text count at the commit that the tables stand for. */
+/** True if tags in a text count at the commit of the tables. */
 export function hasInlineTags(sql: MainTables): boolean {
   return sql.get`SELECT 1 FROM meta WHERE key = 'inline-tags'` !== undefined
 }
 
-/** Makes tags in texts count from now on, or no longer. */
+/** Starts or stops counting tags in texts. */
 function countInlineTags(sql: Projection['write'], isCounted: boolean): void {
   if (isCounted === hasInlineTags(sql)) return
   if (isCounted) sql.run`INSERT INTO meta (key, value) VALUES ('inline-tags', 'true')`

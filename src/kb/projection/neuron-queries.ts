@@ -16,10 +16,10 @@ export type NeuronRow = {
   updatedAt: string
   tags: string[]
   audience: string[] | undefined
-  /** Whether a part of its text was too complex to parse, or links are left out. */
+  /** True if a part of its text was too complex to parse, or links are left out. */
   isPartial: boolean
   verified: Verified | null
-  /** Who answers for it, as the page says. */
+  /** Owner in the page's front matter. */
   owner: string | null
 }
 
@@ -43,10 +43,10 @@ function audienceIn({ audience }: Record<string, unknown>): string[] | undefined
 
 export type NeuronSummaryRow = Omit<NeuronRow, 'blob' | 'candidateId' | 'commit' | 'isPartial'>
 
-/** A place in a list of Neurons. */
+/** Position in a list of Neurons. */
 export type NeuronPlace = { seqId: string; updatedAt: string }
 
-/** Which Neurons a list has, in what order, and behind which of them it goes on. */
+/** Filter, order and start of a list of Neurons. */
 export type NeuronListing = {
   tag?: string | undefined
   since?: string | undefined
@@ -54,7 +54,7 @@ export type NeuronListing = {
   after?: NeuronPlace | undefined
 }
 
-/** Neurons in an order, read as they go. */
+/** Yields Neurons in an order, read in batches. */
 export function neuronsInOrder(sql: Sql, listing: NeuronListing = {}): Generator<NeuronSummaryRow> {
   const { tag, since, sort = 'seqId' } = listing
   const { behind, order } = orders[sort]
@@ -102,7 +102,7 @@ export function everySeqId(sql: Sql): { seqId: string }[] {
   return sql.all`SELECT seq_id FROM neurons ORDER BY seq_id`.map(({ seq_id }) => ({ seqId: String(seq_id) }))
 }
 
-/** What says who may see a Neuron; nothing where it is not there. */
+/** Returns the fields that decide who may see a Neuron; undefined if it does not exist. */
 export function accessOf(sql: Sql, seqId: string): Pick<NeuronRow, 'tags' | 'audience'> | undefined {
   const row = sql.get`SELECT tags, audience FROM neurons WHERE seq_id = ${seqId}`
   return row && accessInRow(row)
@@ -146,7 +146,7 @@ export function titleOf(sql: Sql, seqId: string): string | undefined {
   return row === undefined ? undefined : String(row.title)
 }
 
-/** The Neurons whose document has this UUID: one, unless somebody copied it. */
+/** Returns the Neurons whose document has this UUID: one, unless somebody copied it. */
 export function neuronsOfDocument(sql: Sql, documentId: string): { seqId: string }[] {
   return sql.all`SELECT seq_id FROM neurons WHERE document_id = ${documentId} ORDER BY seq_id`.map(({ seq_id }) => ({
     seqId: String(seq_id),
@@ -165,7 +165,7 @@ export function countRows(sql: AllTables): { neurons: number; candidates: number
   return { neurons: Number(row?.neurons), candidates: Number(row?.candidates) }
 }
 
-/** What makes a version of a Neuron another one. */
+/** Fields that differ between versions of a Neuron. */
 export type NeuronVersion = Pick<NeuronRow, 'blob' | 'path' | 'tags' | 'updatedAt'>
 
 export function everyNeuronVersion(sql: Sql): (NeuronVersion & { seqId: string })[] {
@@ -178,7 +178,7 @@ export function everyNeuronVersion(sql: Sql): (NeuronVersion & { seqId: string }
   }))
 }
 
-/** What other files may mean a Neuron by. */
+/** Names by which other files may link to a Neuron. */
 type NeuronNames = {
   path: string
   documentId: string | undefined
@@ -186,7 +186,7 @@ type NeuronNames = {
   aliases: string[]
 }
 
-/** How a Neuron is called in its file; undefined where it is not there. */
+/** Returns the names of a Neuron in its file; undefined if it does not exist. */
 export function namesInFile(sql: Sql, seqId: string): NeuronNames | undefined {
   const row = sql.get`SELECT path, document_id FROM neurons WHERE seq_id = ${seqId}`
   if (row === undefined) return undefined
@@ -200,7 +200,7 @@ export function namesInFile(sql: Sql, seqId: string): NeuronNames | undefined {
   }
 }
 
-/** The tags of the page that a file of main is; none where it is no page. */
+/** Returns the tags of the page at a path of main; none if it is not a page. */
 export function tagsAtPath(sql: Sql, path: string): string[] {
   const row = sql.get`SELECT tags FROM files JOIN neurons USING (seq_id) WHERE files.path = ${path}`
   return row === undefined ? [] : JSON.parse(String(row.tags))

@@ -6,10 +6,10 @@ import { projectionVersion } from './projection-schema.ts'
 
 type Sql = MainTables
 
-/** How many Neurons there are, and of those that are not internal, how many list which audience. */
+/** Number of Neurons, and of those that are not internal, by listed audience. */
 export type NeuronCounts = { total: number; open: { audience: string[] | undefined; count: number }[] }
 
-/** Pending candidates by zone; `null`: of none. */
+/** Number of pending candidates by zone; `null`: without a zone. */
 export type WaitingCounts = { zone: Zone | null; count: number }[]
 
 export function countNeurons(sql: Sql): NeuronCounts {
@@ -43,7 +43,7 @@ export function pendingFigures(sql: AllTables): { count: number; oldest: string 
 
 /**
  * Reads a projection's file without opening its knowledge base, if the tables stand for these commits.
- * @returns undefined where they do not, or the file is missing, damaged or of another version
+ * @returns undefined if they do not, or the file is missing, damaged or of another version
  */
 export function readProjectionAt<Result>(
   file: string,
@@ -60,7 +60,7 @@ export function readProjectionAt<Result>(
     const isThere = heads === 'any' || (head('main') === heads.main && head('queue') === heads.queue)
     return isThere ? work(sql) : undefined
   } catch {
-    // Whoever opens the knowledge base mends it, or says what is wrong.
+    // Opening the knowledge base repairs it, or reports the problem.
     return undefined
   } finally {
     db?.close()

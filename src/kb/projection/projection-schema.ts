@@ -1,4 +1,4 @@
-/** Raised whenever the tables or what is derived into them change: an older projection is dropped and built again. */
+/** Version of the projection. Raise it whenever the tables or their derived content change: an older projection is dropped and rebuilt. */
 export const projectionVersion = 34
 
 export const projectionTables = [
@@ -106,13 +106,16 @@ export const projectionSchema = `
 export type Index = {
   name: string
   sql: string
-  /** Its keys come in no order: each batch of an import would write most of its pages again. A first import needs none of them. */
+  /**
+   * True if its keys come in random order: each batch of an import would rewrite most of its pages. A first import needs none of these
+   * indexes.
+   */
   isScattered?: true
 }
 
 /**
- * Indexes that nothing needs while the empty tables of main, or of candidates, are filled. They are made after the rows, which sorts
- * instead of inserting in places all over the file.
+ * Indexes that are not needed while the empty tables of main, or of candidates, are filled. They are created after the rows, by sorting
+ * instead of inserting all over the file.
  */
 export const lateIndexes: Readonly<Record<'main' | 'queue', readonly Index[]>> = {
   main: [
@@ -136,7 +139,7 @@ export const lateIndexes: Readonly<Record<'main' | 'queue', readonly Index[]>> =
     { name: 'candidates_by_target', sql: `ON candidates (target) WHERE status = 'pending'` },
     { name: 'candidates_by_title', sql: `ON candidates (title_key) WHERE status = 'pending'`, isScattered: true },
     { name: 'candidates_by_text', sql: `ON candidates (text_key) WHERE status = 'pending'`, isScattered: true },
-    // with all that the queue is filtered by
+    // Covers all filters of the queue.
     {
       name: 'candidates_in_order',
       sql: 'ON candidates (status, red DESC, impact DESC, id, zone, kind, connector, assignee, word_row)',

@@ -8,27 +8,30 @@ import { type ChangedRows, noteChanges } from './changed-rows.ts'
 import { laidOverTables, openLaidOver } from './laid-over-tables.ts'
 import { type Index, lateIndexes, projectionSchema, projectionTables, projectionVersion } from './projection-schema.ts'
 
-/** Its name in the folder of a knowledge base's indexes. */
+/** File name in the folder of a knowledge base's indexes. */
 export const projectionFile = 'knowledge.db'
 
-/** At the end of the name of a file that holds the stamp of the tables' file as it was closed last. */
+/** Suffix of the file that records the state of the tables' file when it was last closed. */
 const closedMark = '-closed'
 
-/** A batch of an import holds a transaction for this long at the very most. */
+/** Milliseconds to wait for a transaction; longer than a batch of an import takes. */
 const beginTimeoutMs = 30_000
 
 /**
- * The tables, for readers of main only. They cannot iterate over an open statement: a second use of its text ends the iteration of the
- * first, so rows are read whole or by `rowsInBatches`.
+ * Tables, for readers of main only. They cannot iterate over an open statement: a second use of its text ends the first iteration, so rows
+ * are read whole or by `rowsInBatches`.
  */
 export type MainTables = Pick<SQLTagStore, 'all' | 'get' | 'run'>
 declare const hasCandidates: unique symbol
-/** The tables, which hold all candidates: they are followed after main, see `ReadableKb`. */
+/** Tables including all candidates, which are followed after main, see `ReadableKb`. */
 export type AllTables = MainTables & { readonly [hasCandidates]: true }
 
-/** Of pages, in KiB below zero, as SQLite takes it. With its own, each page that is filled is written and read again several times. */
+/**
+ * Page cache, in KiB as a negative number, as SQLite expects. With SQLite's default, each page is written and read again several times
+ * while tables are filled.
+ */
 const [ordinaryCache, fillingCache] = [-2_000, -64 * 1024]
-/** Pages of the log that are written before they are copied to the file. */
+/** Pages of the WAL that are written before a checkpoint. */
 const [ordinaryLog, bulkLog] = [1_000, 8_000]
 
 const allIndexes = [...lateIndexes.main, ...lateIndexes.queue]
@@ -36,11 +39,9 @@ const allIndexes = [...lateIndexes.main, ...lateIndexes.queue]
 export type ProjectionHeads = { main: string | undefined; queue: string | undefined }
 
 /**
- * What one knowledge base's git history means, in tables: a SQLite file that follows the commits, may be deleted at any
- * time and comes back the same. One connection writes inside the writer's transactions; the other reads what is
- * committed. Other processes may follow the same history in the same file.
- *
- * It is not synced to the disk on every commit: after a power cut it is behind git, and catches up.
+ * Content of one knowledge base's git history in tables: a SQLite file that follows the commits, and can be deleted at any time and rebuilt
+ * identically. One connection writes in the writer's transactions; the other reads committed data. Other processes may follow the same
+ * history in the same file. It is not synced to the disk on every commit: after a power cut it is behind git, and catches up.
  */
 export class Projection {
   readonly write: AllTables
@@ -60,7 +61,7 @@ export class Projection {
     this.#file = file
     this.#onClosed = onClosed
     this.#writer = openFile(file)
-    this.#writer.exec('PRAGMA busy_timeout = 0') // SQLite would wait without letting anything else go on
+    this.#writer.exec('PRAGMA busy_timeout = 0') // SQLite would wait without letting other work run.
     this.#reader = new DatabaseSync(file, { readOnly: true, timeout: 10_000 })
     this.write = tagStore(this.#writer, 200)
     this.read = tagStore(this.#reader, 200)
@@ -69,7 +70,7 @@ export class Projection {
     this.#dataVersion = this.#reader.prepare('PRAGMA data_version')
   }
 
-  /** Another number than before whenever something was committed since, by this process or another: {@link read} sees it. */
+  /** Changes whenever something was committed, by this process or another: {@link read} sees it. */
   readonly revision = onceInTurn((): number => Number(this.#dataVersion.get()?.data_version))
 
   heads(sql: MainTables): ProjectionHeads {
@@ -89,7 +90,7 @@ export class Projection {
     else this.write.run`INSERT OR REPLACE INTO meta (key, value) VALUES (${ref}, ${oid})`
   }
 
-  /** Waits, and lets everything else go on meanwhile, while another process is in a transaction. */
+  /** Begins a transaction. Waits, while other work may run, if another process is in one. */
   async begin(): Promise<void> {
     this.#keepJournalsInMemory()
     const deadline = Date.now() + beginTimeoutMs
@@ -98,8 +99,8 @@ export class Projection {
   }
 
   /**
-   * Else the journal of a savepoint is a file for each approval. Until the tables are filled, what is sorted for their indexes goes to
-   * the disk.
+   * Keeps the journals of savepoints in memory, which would be a file for each approval. Until the tables are filled, rows are sorted for
+   * their indexes on disk.
    */
   #keepJournalsInMemory(): void {
     const { main, queue } = this.#hasJournalsInMemory ? {} : this.heads(this.write)
@@ -118,7 +119,7 @@ export class Projection {
     }
   }
 
-  /** Sets the one point that {@link rollbackToSavepoint} goes back to. Within a transaction. */
+  /** Sets the one savepoint of {@link rollbackToSavepoint}. Must run in a transaction. */
   savepoint(): void {
     if (this.#hasSavepoint) this.#release.run()
     this.#savepoint.run()
@@ -138,35 +139,35 @@ export class Projection {
     if (this.#writer.isTransaction) this.#writer.exec('ROLLBACK')
   }
 
-  /** See {@link noteChanges}: of the tables of main. Within a transaction. */
+  /** Records changes of the tables of main, see {@link noteChanges}. Must run in a transaction. */
   noteChanges(): () => Promise<ChangedRows[]> {
     return noteChanges(this.#writer, laidOverTables)
   }
 
-  /** The tables as they are now with changes laid over them, until they are closed; see {@link openLaidOver}. */
+  /** Returns the present tables with changes applied, until they are closed; see {@link openLaidOver}. */
   async layOver(changes: readonly ChangedRows[]): Promise<{ sql: AllTables; close: () => void }> {
     const db = await openLaidOver(this.#file, changes)
     return { sql: tagStore(db, 100), close: () => db.close() }
   }
 
-  /** The number that seqIds must stay above, whatever main shows: raised when a backup is restored or main is rewritten. */
+  /** Returns the number that seqIds must exceed, whatever main has: raised when a backup is restored or main is rewritten. */
   seqFloor(): number {
     const rows = this.write.all`SELECT value FROM meta WHERE key IN ('seq-floor', 'lost-number')`
     return Math.max(0, ...rows.map(({ value }) => Number(value)))
   }
 
-  /** 0: none. */
+  /** Sets the floor; 0: none. */
   setSeqFloor(floor: number): void {
     if (floor === 0) this.write.run`DELETE FROM meta WHERE key = 'seq-floor'`
     else this.write.run`INSERT OR REPLACE INTO meta (key, value) VALUES ('seq-floor', ${String(floor)})`
   }
 
-  /** Commits that a ref stood at once and leads to no longer; they are forgotten with the file. */
+  /** Returns former heads of refs that no longer lead to them; they are forgotten with the file. */
   lostHeads(sql: MainTables): ProjectionHeads {
     return this.#oids(sql, 'lost-')
   }
 
-  /** Notes a commit that an erasure has replaced. Within a transaction. */
+  /** Records a commit that an erasure has replaced. Must run in a transaction. */
   noteReplaced(oid: string, now: string): void {
     this.write.run`INSERT OR REPLACE INTO replaced_commits (oid, now) VALUES (${oid}, ${now})`
   }
@@ -175,7 +176,7 @@ export class Projection {
     this.write.run`INSERT OR REPLACE INTO meta (key, value) VALUES (${`lost-${ref}`}, ${oid})`
   }
 
-  /** Forgets everything but what no history tells, to derive it again. Within a transaction. */
+  /** Deletes everything that can be derived again from the history. Must run in a transaction. */
   clear(): void {
     const lost = this.write.get`SELECT max(number) AS number FROM versions`?.number
     const number = Math.max(Number(lost ?? 0), this.seqFloor())
@@ -186,7 +187,7 @@ export class Projection {
     this.#writer.exec(`DELETE FROM candidate_rows; INSERT INTO candidate_words (candidate_words) VALUES ('delete-all')`)
   }
 
-  /** Fills the empty tables of main, or of candidates. Within a transaction. */
+  /** Fills the empty tables of main, or of candidates. Must run in a transaction. */
   async fill(part: 'main' | 'queue', work: () => Promise<void>): Promise<void> {
     const { cache_size: before } = this.#writer.prepare('PRAGMA cache_size').get() ?? {}
     this.#writer.exec(`PRAGMA cache_size = ${fillingCache}`)
@@ -199,7 +200,7 @@ export class Projection {
     }
   }
 
-  /** Lets many large transactions keep in memory what each of them would write to the disk again. Outside of one. */
+  /** Enlarges the cache and the WAL for many large transactions. Must run outside of one. */
   async inBulk<T>(work: () => Promise<T>): Promise<T> {
     const set = (cache: number, log: number) =>
       this.#writer.exec(`PRAGMA cache_size = ${cache}; PRAGMA wal_autocheckpoint = ${log}`)
@@ -211,7 +212,7 @@ export class Projection {
     }
   }
 
-  /** Until {@link completeIndexes}. Within a transaction. */
+  /** Drops scattered indexes until {@link completeIndexes}. Must run in a transaction. */
   dropScatteredIndexes(): void {
     for (const { name, isScattered } of allIndexes) if (isScattered) this.#writer.exec(`DROP INDEX IF EXISTS ${name}`)
   }
@@ -222,7 +223,7 @@ export class Projection {
     return allIndexes.every(({ name }) => names.has(name))
   }
 
-  /** Makes those that are not there. Within a transaction. */
+  /** Creates missing indexes. Must run in a transaction. */
   completeIndexes(): Promise<void> {
     return this.#makeIndexes(allIndexes)
   }
@@ -234,7 +235,7 @@ export class Projection {
     }
   }
 
-  /** Reads the tables in one state, on a connection of its own, so that others go on however long it takes. */
+  /** Reads the tables in one state, on a separate connection, so that other work continues however long it takes. */
   async withSnapshot<T>(work: (sql: AllTables) => Promise<T>): Promise<T> {
     const db = new DatabaseSync(this.#file, { readOnly: true, timeout: 10_000 })
     try {
@@ -253,7 +254,7 @@ export class Projection {
   }
 }
 
-/** A connection whose tables stand for the queue, too. */
+/** Returns a connection whose tables include the queue. */
 export function tagStore(db: DatabaseSync, statements: number): AllTables {
   return db.createTagStore(statements) satisfies MainTables as MainTables as AllTables
 }
@@ -268,7 +269,7 @@ function openFile(file: string): DatabaseSync {
   return fresh
 }
 
-/** The file as it is, or made where it is not; undefined where it is of another version or damaged. */
+/** Opens the file, or creates it; undefined if it is damaged or of another version. */
 function openIfSound(file: string): DatabaseSync | undefined {
   const isKnown = isAsClosed(file)
   const db = new DatabaseSync(file, { timeout: 10_000 })
@@ -292,7 +293,7 @@ function configure(db: DatabaseSync): void {
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
 }
 
-/** Whether nobody has changed the file since it was closed in order. To check all of it would take longer the larger it is. */
+/** True if the file is unchanged since it was closed in order. A full check takes time proportional to its size. */
 function isAsClosed(file: string): boolean {
   return !existsSync(`${file}-wal`) && existsSync(file) && readIfThere(file + closedMark) === stampOf(file)
 }
@@ -301,7 +302,7 @@ function noteClosed(file: string): void {
   try {
     writeFileSync(file + closedMark, stampOf(file))
   } catch {
-    // The disk is full, or the folder was removed: then all of the file is checked.
+    // The disk is full, or the folder was removed: then the whole file is checked.
   }
 }
 
@@ -314,7 +315,7 @@ function isWhole(db: DatabaseSync): boolean {
   return db.prepare('PRAGMA quick_check(1)').get()?.quick_check === 'ok'
 }
 
-/** SQLITE_CORRUPT or SQLITE_NOTADB, extended codes included. */
+/** True for SQLITE_CORRUPT and SQLITE_NOTADB, with their extended codes. */
 function isDamage(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && [11, 26].includes(Number(error.errcode) & 0xff)
 }

@@ -1,6 +1,6 @@
 import type { MainTables } from './projection.ts'
 
-/** A page of a Source that a later edition has changed: its id, and the commit's position. */
+/** Page compiled from a Source that a later edition has changed: the Source's id, and the commit's position. */
 export type RenewedPage = { seqId: string; source: string; position: number }
 
 export function renewedPages(sql: MainTables): RenewedPage[] {
@@ -9,7 +9,9 @@ export function renewedPages(sql: MainTables): RenewedPage[] {
   )
 }
 
-/** Pages that are not made of a Source, and whose front matter names an edition that a renewed page was ever made of. */
+/**
+ * Returns pages that are not compiled from a Source, but name in their front matter an edition from which a renewed page was once compiled.
+ */
 export function pagesNamingRenewed(sql: MainTables): { seqId: string; named: string }[] {
   return sql.all`SELECT DISTINCT citing.seq_id, renewed.seq_id AS named FROM neurons AS renewed
     JOIN page_sources AS own ON own.seq_id = renewed.seq_id JOIN page_sources AS other ON other.source = own.source
@@ -19,7 +21,7 @@ export function pagesNamingRenewed(sql: MainTables): { seqId: string; named: str
   })
 }
 
-/** Whether a page, which is not made of a Source itself, is as it was before a commit. */
+/** True if a page, which is not compiled from a Source, is unchanged since before a commit. */
 export function isUnchangedSince(sql: MainTables, seqId: string, position: number): boolean {
   const row = sql.get`SELECT 1 FROM neurons WHERE seq_id = ${seqId} AND source IS NULL AND position < ${position}`
   return row !== undefined

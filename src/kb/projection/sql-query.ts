@@ -1,12 +1,12 @@
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
 import type { MainTables } from './projection.ts'
 
-/** SQL that is put together from parts; its values are bound. */
+/** SQL composed from parts, with bound values. */
 export type SqlQuery = { strings: readonly string[]; values: readonly SQLInputValue[] }
 
 type SqlRow = Record<string, SQLOutputValue>
 
-/** A part that adds nothing. */
+/** Empty part. */
 export const nothing = query``
 
 export function query(strings: TemplateStringsArray, ...parts: readonly (SQLInputValue | SqlQuery)[]): SqlQuery {
@@ -31,18 +31,17 @@ function isQuery(part: SQLInputValue | SqlQuery): part is SqlQuery {
   return typeof part === 'object' && part !== null && 'strings' in part
 }
 
-/** All rows of a query. Statements are cached by their text. */
+/** Returns all rows of a query. Statements are cached by their text. */
 export function allRows(sql: MainTables, { strings, values }: SqlQuery): SqlRow[] {
   return sql.all(Object.assign([...strings], { raw: strings }), ...values)
 }
 
-/** Rows of the first batch, and the most of a later one. */
+/** Number of rows in the first batch, and the maximum of later ones. */
 const [firstBatch, largestBatch] = [32, 1_024]
 
 /**
- * Reads rows as they are asked for, in batches that are each read whole: no statement stays open while the caller awaits, or asks the
- * same query again.
- * @param read returns at most `limit` rows that come after `last`, or the first ones
+ * Reads rows on demand, in batches that are each read whole: no statement stays open while the caller awaits, or runs the same query again.
+ * @param read returns at most `limit` rows after `last`, or the first ones
  */
 export function* rowsInBatches<Row>(read: (last: Row | undefined, limit: number) => Row[]): Generator<Row, void> {
   let last: Row | undefined

@@ -4,10 +4,10 @@ import type { AllTables, MainTables } from './projection.ts'
 
 type Sql = MainTables
 
-/** One version of a Neuron in main's history; a removal has no blob. */
+/** Version of a Neuron in main's history; a removal has no blob. */
 export type VersionRow = { version: number; path: string; blob: string | null; commit: string; at: string }
 
-/** The file of the last version of a Neuron, also of one that is deleted now. */
+/** Returns the file of the last version of a Neuron, which may be deleted now. */
 export function lastBlob(sql: Sql, seqId: string): string | undefined {
   const row = sql.get`SELECT blob FROM versions WHERE seq_id = ${seqId} AND blob IS NOT NULL
     ORDER BY version DESC LIMIT 1`
@@ -35,7 +35,7 @@ export function versionBefore(sql: Sql, seqId: string, version: number): Version
   return row === undefined ? undefined : toVersion(row)
 }
 
-/** Returns the version before the one that a commit made; the same one if that commit approved a text that the Neuron had already. */
+/** Returns the version before the one that a commit made; the same one if that commit approved a text that the Neuron already had. */
 export function versionApproved(
   sql: Sql,
   seqId: string,
@@ -62,8 +62,8 @@ export function createdAt(sql: Sql, seqId: string): string | undefined {
 }
 
 /**
- * Returns the commits of main's first-parent line that begin with these hexadecimal digits: none, one, or two of several; else those
- * that replace such commits.
+ * Returns the commits of main's first-parent line that begin with these hexadecimal digits: none, one, or two of several; if none, the
+ * replacements of erased commits.
  */
 export function commitsByPrefix(sql: Sql, prefix: string): string[] {
   const end = `${prefix}g`
@@ -73,14 +73,14 @@ export function commitsByPrefix(sql: Sql, prefix: string): string[] {
   return (now.length > 0 ? now : replaced()).map(({ oid }) => String(oid))
 }
 
-/** The highest number that was given to a Neuron, which a candidate has brought; what somebody made up around the server is none. */
+/** Returns the highest number of a Neuron that a candidate has brought; a seqId invented around the server does not count. */
 export function highestNumber(sql: Sql): number {
   const row = sql.get`SELECT number FROM versions CROSS JOIN approvals USING (candidate_id, seq_id)
     WHERE version = 1 ORDER BY number DESC LIMIT 1`
   return Number(row?.number ?? 0)
 }
 
-/** The lowest number above another that no Neuron of main ever had. */
+/** Returns the lowest number above another that no Neuron of main ever had. */
 export function freeNumberAfter(sql: Sql, number: number): number {
   const row = sql.get`SELECT number + 1 AS free
     FROM (SELECT ${number} AS number UNION ALL SELECT number FROM versions WHERE number > ${number}) AS held
@@ -88,10 +88,10 @@ export function freeNumberAfter(sql: Sql, number: number): number {
   return Number(row?.free)
 }
 
-/** A version of a Neuron, with the candidate that it points back to. */
+/** Version of a Neuron, with the candidate in its back-pointer. */
 export type VersionRecord = { seqId: string; version: number; commit: string; blob: string; candidateId: string | null }
 
-/** Every version that main ever had of any Neuron, oldest first, without removals. */
+/** Returns every version of any Neuron in main's history, oldest first, without removals. */
 export function everyVersion(sql: Sql): VersionRecord[] {
   const rows = sql.all`SELECT seq_id, version, blob, candidate_id, oid FROM versions JOIN commits USING (position)
     WHERE blob IS NOT NULL ORDER BY position, seq_id`
@@ -104,16 +104,16 @@ export function everyVersion(sql: Sql): VersionRecord[] {
   }))
 }
 
-/** The Neurons that main has changed or removed since one of its first-parent commits; undefined where it is none. */
+/** Returns the Neurons that main has changed or removed since one of its first-parent commits; undefined for any other commit. */
 export function changedSince(sql: Sql, commit: string): string[] | undefined {
   const since = sql.get`SELECT position FROM commits WHERE oid = ${commit}`
   if (since === undefined) return undefined
-  // With `DISTINCT` SQLite would go through all versions in the order of their key.
+  // With `DISTINCT` SQLite would scan all versions in the order of their key.
   const rows = sql.all`SELECT seq_id FROM versions WHERE position > ${Number(since.position)}`
   return [...new Set(rows.map(({ seq_id }) => String(seq_id)))]
 }
 
-/** Whether a candidate has brought the Neuron of this seqId, also one that is deleted now; else somebody made it up. */
+/** True if a candidate has brought the Neuron of this seqId, which may be deleted now; otherwise somebody invented it. */
 export function wasGiven(sql: Sql, seqId: string): boolean {
   return (
     sql.get`SELECT 1 FROM versions JOIN approvals USING (candidate_id, seq_id)
@@ -130,7 +130,7 @@ export function wasHeld(sql: Sql, seqId: string): boolean {
   return sql.get`SELECT 1 FROM versions WHERE seq_id = ${seqId} LIMIT 1` !== undefined
 }
 
-/** The Neurons whose document has or had this UUID, as it is written or in one case; also deleted ones. */
+/** Returns the Neurons whose document has or had this UUID, in this spelling or lower case; including deleted ones. */
 export function seqIdsOfDocument(sql: Sql, documentId: string): string[] {
   const [lower, upper] = [documentId.toLowerCase(), documentId.toUpperCase()]
   return sql.all`SELECT seq_id FROM neurons WHERE document_id IN (${documentId}, ${lower}, ${upper})
@@ -138,14 +138,14 @@ export function seqIdsOfDocument(sql: Sql, documentId: string): string[] {
     ORDER BY seq_id`.map(({ seq_id }) => String(seq_id))
 }
 
-/** The UUID of a Neuron's document, also of one that is deleted now. */
+/** Returns the UUID of a Neuron's document, also of a deleted one. */
 export function documentOfSeqId(sql: Sql, seqId: string): string | undefined {
   const row = sql.get`SELECT document_id FROM versions JOIN approvals USING (candidate_id, seq_id)
     WHERE seq_id = ${seqId} AND document_id IS NOT NULL ORDER BY version DESC LIMIT 1`
   return row === undefined ? undefined : String(row.document_id)
 }
 
-/** What no candidate has brought to main: a changed Neuron, a deleted one (without blob), or a page of version 0, which is no Neuron. */
+/** Change of main without a candidate: a changed Neuron, a deleted one (without blob), or a page of version 0, which is no Neuron. */
 export type UnapprovedRow = { seqId: string | undefined; version: number; path: string; blob: string | undefined }
 
 export function unapproved(sql: Sql): UnapprovedRow[] {
@@ -165,8 +165,8 @@ export function unapproved(sql: Sql): UnapprovedRow[] {
 }
 
 /**
- * Whether only the policy, and no curator, has approved the version of a Neuron that main holds. Who approves a rename has not seen the
- * pages whose links follow it.
+ * True if only the policy, and no curator, has approved the present version of a Neuron. The approver of a rename has not seen the pages
+ * whose links follow it.
  */
 export function isApprovedByPolicy(sql: AllTables, seqId: string): boolean {
   const row = sql.get`SELECT unfinished FROM versions LEFT JOIN candidates ON candidates.id = candidate_id
@@ -175,7 +175,7 @@ export function isApprovedByPolicy(sql: AllTables, seqId: string): boolean {
   return row?.unfinished === 1
 }
 
-/** The last version of a Neuron that a curator has approved, and not only the policy. */
+/** Returns the last version of a Neuron that a curator, and not only the policy, has approved. */
 export function lastCuratedVersion(sql: AllTables, seqId: string): { path: string; blob: string } | undefined {
   const row = sql.get`SELECT versions.path, versions.blob FROM versions LEFT JOIN candidates ON candidates.id = candidate_id
     WHERE seq_id = ${seqId} AND versions.blob IS NOT NULL AND coalesce(unfinished, 0) = 0
@@ -183,7 +183,7 @@ export function lastCuratedVersion(sql: AllTables, seqId: string): { path: strin
   return row === undefined ? undefined : { path: String(row.path), blob: String(row.blob) }
 }
 
-/** Returns at most `max` versions of a Neuron before one, the latest first, each with the candidate that it points back to. */
+/** Returns at most `max` versions of a Neuron before one, the latest first, each with the candidate in its back-pointer. */
 export function versionsBefore(
   sql: Sql,
   seqId: string,
@@ -194,7 +194,7 @@ export function versionsBefore(
   return rows.map((row) => ({ ...toVersion(row), candidateId: row.candidate_id as string | null }))
 }
 
-/** A version of main that names a candidate which the queue does not have. A removal has no blob; `before`: the file before. */
+/** Version of main that names a candidate which the queue lacks. A removal has no blob; `before`: the previous file. */
 export type UnrecordedRow = {
   candidateId: string
   seqId: string
@@ -204,7 +204,7 @@ export type UnrecordedRow = {
   before: string | undefined
 }
 
-/** The first versions after a position whose candidates are not on the queue, oldest first. */
+/** Returns the first versions after a position whose candidates the queue lacks, oldest first. */
 export function unrecorded(sql: AllTables, after: number, limit: number): UnrecordedRow[] {
   const rows = sql.all`SELECT approvals.candidate_id, approvals.seq_id, approvals.position, is_.path, is_.blob, was.blob AS before
     FROM approvals

@@ -4,10 +4,13 @@ import { madeBelow } from './candidate-index.ts'
 import type { AllTables } from './projection.ts'
 import { allRows, query, type SqlQuery } from './sql-query.ts'
 
-/** Whose changes of main are looked for: those of some senders, of one model, or of one connector, made of places that begin with a prefix. */
+/** Writer whose changes of main are selected: some senders, one model, or one connector with places of a prefix. */
 export type Writer = { senders: readonly string[] } | { model: string } | { connector: string; prefix?: string }
 
-/** What undo asks for to take an approved candidate back, with what else its sender, Source, or connector has changed since. */
+/**
+ * Returns the parameters of an undo that reverts an approved candidate, together with all later changes of its sender, Source, or
+ * connector.
+ */
 export function undoOf(sql: AllTables, candidateId: string): Pick<UndoInput, 'by' | 'writer' | 'since'> | undefined {
   const row = sql.get`SELECT sender, connector, at FROM candidates JOIN approvals ON candidate_id = candidates.id
     JOIN commits USING (position) WHERE candidates.id = ${candidateId}`
@@ -18,18 +21,18 @@ export function undoOf(sql: AllTables, candidateId: string): Pick<UndoInput, 'by
   return { by: kind === 'source' ? kind : kind === 'user' ? 'person' : 'key', writer: id, since }
 }
 
-/** A version of a Neuron. A removal has no blob. `by`: another who wrote it, by name; undefined: the writer. */
+/** Version of a Neuron. A removal has no blob. `by`: name of another author; undefined for the writer. */
 export type WrittenVersion = {
   path: string
   blob: string | null
   by: string | undefined
-  /** Whether only its links follow a rename. */
+  /** True if only its links follow a rename. */
   isFollowing: boolean
 }
 
 /**
- * The Neurons that a writer has changed on main at a time or later, each with the numbers of the versions that it wrote, in order. The
- * changes of a commit include the links that follow its renames.
+ * Returns the Neurons that a writer has changed on main since a time, each with the numbers of its versions, in order. The changes of a
+ * commit include links that follow its renames.
  */
 export function writtenSince(sql: AllTables, writer: Writer, since: string): Map<string, number[]> {
   const rows = allRows(
@@ -48,7 +51,7 @@ export function writtenSince(sql: AllTables, writer: Writer, since: string): Map
   return new Map(rows.map(({ seq_id, versions }) => [String(seq_id), JSON.parse(String(versions))]))
 }
 
-/** The versions of a Neuron from the first on that a writer wrote, oldest first. */
+/** Returns the versions of a Neuron since the first one by a writer, oldest first. */
 export function versionsFrom(
   sql: AllTables,
   { seqId, written }: { seqId: string; written: readonly number[] },
@@ -74,7 +77,7 @@ function isOf(writer: Writer): SqlQuery {
   return madeBelow(connector, prefix)
 }
 
-/** A version of a Neuron, no removal, with the record of the candidate that brought it: none where it only points back to one. */
+/** Version of a Neuron, no removal, with the record of its candidate; none if the queue lacks it. */
 export type BroughtVersion = {
   version: number
   blob: string
@@ -84,7 +87,7 @@ export type BroughtVersion = {
   isFollowing: boolean
 }
 
-/** The versions of a Neuron without removals, oldest first. */
+/** Returns the versions of a Neuron without removals, oldest first. */
 export function broughtVersions(sql: AllTables, seqId: string): BroughtVersion[] {
   const rows = sql.all`SELECT v.version, v.blob, m.oid, m.at, c.id, c.blob AS record, c.model, c.reason
     FROM versions v JOIN commits m USING (position)

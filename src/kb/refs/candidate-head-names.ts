@@ -3,17 +3,17 @@ import { isUuid } from '../../rules/candidates/candidate-id.ts'
 /** Prefix of the refs of candidates' heads: commits on top of main that propose them. */
 export const candidateRefs = 'refs/candidates/'
 
-/** A file's name holds 255 bytes. */
+/** Maximum candidates of a bundle, since a file name has at most 255 bytes. */
 export const largestBundle = 6
-/** Maximum of candidates that one request may name. */
+/** Maximum number of candidates that one request may name. */
 const maxAskedIds = 50
 
-/** The ref of a candidate's head; of a bundle's, the ids are joined by `+`. */
+/** Returns the ref of a candidate's head; for a bundle, the ids are joined by `+`. */
 export function refOfHead(name: string): string {
   return `${candidateRefs}${name}/head`
 }
 
-/** The name of the head that a ref is of, if it is one. */
+/** Returns the name of the head in a ref, if it is one. */
 export function headOfRef(ref: string): string | undefined {
   const name = ref.slice(candidateRefs.length, -'/head'.length)
   return ref === refOfHead(name) && isHeadName(name) ? name : undefined
@@ -29,8 +29,8 @@ function isHeadName(name: string): boolean {
 }
 
 /**
- * What the prefixes of a request for refs (as in `ls-refs` of protocol v2; none: all refs) have to do with heads: the names of
- * those that are asked for one by one, and whether any others may be meant.
+ * Interprets the prefixes of a request for refs (as in `ls-refs` of protocol v2; none: all refs): the heads that are requested by name, and
+ * whether others may be meant.
  */
 export function askedHeads(prefixes: readonly string[]): { names: string[]; others: boolean } {
   const names = new Set<string>()

@@ -5,8 +5,8 @@ import { inert } from '../../rules/text/inert.ts'
 import { oneLine } from '../../rules/text/lines.ts'
 
 /**
- * A commit message: a subject, and trailers that nothing in a title or a name can add to, since each value stays on its
- * line and the block is the message's last. A forge that the commit is pushed to does nothing for what a title says.
+ * Formats a commit message: a subject and trailers. Nothing in a title or a name can add a trailer, since each value stays on its line and
+ * the block is the message's last. A forge takes no action on the text of a title.
  */
 export function commitMessage(
   subject: string,
@@ -20,7 +20,7 @@ export function commitMessage(
   )
 }
 
-/** How the address of every author and committer of the server's commits ends. It can receive no mail, and says so. */
+/** Domain of the e-mails of authors and committers in the server's commits. It can receive no mail. */
 export const serverDomain = '@ganglion.invalid'
 
 export function signatureOf(actor: Actor, at: Date): Signature {
@@ -35,7 +35,7 @@ function isList(trailers: object): trailers is readonly (readonly [string, strin
   return Array.isArray(trailers)
 }
 
-/** Whether the server made a commit: then there is a candidate for whatever it changed. */
+/** True if the server made a commit: then every change in it has a candidate. */
 export function isByServer(commit: Buffer): boolean {
   return committerOfCommit(commit).email === committer(new Date(0)).email
 }

@@ -6,10 +6,7 @@ import { erasedRef } from './kb-refs.ts'
 
 const file = 'commits'
 
-/**
- * Returns the commits that erasures have replaced, each with the commit in its place. The list of an earlier version does not name
- * the latter.
- */
+/** Returns the commits that erasures have replaced, each with its replacement. Lists of an earlier version lack the latter. */
 export async function erasedCommits(repository: Repository): Promise<ReadonlyMap<Oid, Oid | undefined>> {
   const head = await repository.readRef(erasedRef)
   const blob = head && (await repository.blobAt(head, file))
@@ -22,7 +19,7 @@ export async function erasedCommits(repository: Repository): Promise<ReadonlyMap
   )
 }
 
-/** Returns the objects of the ref; the last is its commit. Ids alone: they tell nothing of what was erased. */
+/** Returns the objects of the ref; the last is its commit. They contain ids alone, which reveal nothing of what was erased. */
 export function formatErasedCommits(commits: ReadonlyMap<Oid, Oid | undefined>, at: Date): GitObject[] {
   const lines = [...commits].map(([replaced, now]) => `${now === undefined ? replaced : `${replaced} ${now}`}\n`)
   const list = Buffer.from(lines.toSorted().join(''))

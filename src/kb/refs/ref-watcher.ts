@@ -8,19 +8,19 @@ const settleMs = 50
 type Following = { follow: () => Promise<void>; onError: (error: unknown) => void }
 
 /**
- * Follows a repository's refs on the disk, so that what any tool commits or pushes is in the projection and the search index
- * within a moment, before somebody asks.
- * @returns how to stop it, which waits for what it has begun.
+ * Follows a repository's refs on the disk, so that commits and pushes of any tool reach the projection and the search index within a
+ * moment, before the next request.
+ * @returns a function that stops it and waits for work in progress
  */
 export function watchRefs(gitDir: string, { follow, onError }: Following): () => Promise<void> {
   const { soon, stop } = inAMoment({ follow, onError })
-  const derived = join(gitDir, candidateRefs, '.') // the server writes them itself
+  const derived = join(gitDir, candidateRefs, '.') // The server writes these refs itself.
   const watcher = watch([join(gitDir, 'HEAD'), join(gitDir, 'packed-refs'), join(gitDir, 'refs')], {
     ignoreInitial: true,
     ignored: (path) => path.endsWith('.lock') || path === derived,
   })
   watcher.on('all', soon)
-  watcher.on('ready', soon) // what changed before it watched
+  watcher.on('ready', soon) // Catches up with changes from before it watched.
   watcher.on('error', onError)
   return async () => {
     await watcher.close()
@@ -28,20 +28,20 @@ export function watchRefs(gitDir: string, { follow, onError }: Following): () =>
   }
 }
 
-/** The same for refs that several nodes share, which tell each other that they have moved. @param id of the knowledge base */
+/** Follows refs that several nodes share, which notify each other. @param id of the knowledge base */
 export function listenToRefs(notifications: Notifications, id: string, following: Following): () => Promise<void> {
   const { soon, stop } = inAMoment(following)
   const stopListening = notifications.listen('refs', (moved) => {
     if (moved === undefined || moved === id) soon()
   })
-  soon() // what moved before it listened
+  soon() // Catches up with moves from before it listened.
   return () => {
     stopListening()
     return stop()
   }
 }
 
-/** Many moves within a moment are followed together. */
+/** Debounces: moves within a short time are followed together. */
 function inAMoment({ follow, onError }: Following): { soon: () => void; stop: () => Promise<void> } {
   let timer: NodeJS.Timeout | undefined
   let following = Promise.resolve()

@@ -2,12 +2,12 @@ import type { Trailers } from '../../git/history/trailers.ts'
 import { isUuid } from '../../rules/candidates/candidate-id.ts'
 import { parseSeqId } from '../../rules/neurons/seq-id.ts'
 
-/** A Neuron that is deleted, and the candidate that proposed it: the page's front matter is no longer there to say so. */
+/** Deleted Neuron, and the candidate that proposed it: the page's front matter no longer exists to name it. */
 export type Removal = { seqId: string; candidateId: string }
 
-/** Names the trailer of a commit on main that holds a {@link Removal}. */
+/** Name of the trailer for a {@link Removal} in a commit on main. */
 const removalTrailer = 'Removes'
-/** Names the trailer of a commit on main that approves a candidate whose text a Neuron has already. */
+/** Name of the trailer for a candidate that is approved although a Neuron already has its text. */
 const unchangedTrailer = 'Unchanged'
 
 export function removalTrailers(removals: readonly Removal[]): [string, string][] {
@@ -34,7 +34,7 @@ function parsePairs(wanted: string, trailers: Trailers): Removal[] {
   return trailers.flatMap(([name, value]) => (name === wanted ? (parseRemoval(value) ?? []) : []))
 }
 
-/** Nothing where the trailer's value is no removal. */
+/** Undefined if the trailer's value is not a removal. */
 function parseRemoval(value: string): Removal | undefined {
   const [seqId = '', candidateId = '', ...rest] = value.trim().split(' ')
   const isRemoval = parseSeqId(seqId) !== undefined && isUuid(candidateId) && rest.length === 0

@@ -31,15 +31,15 @@ import { withDecision } from './record.ts'
 
 type ChosenCandidate = {
   id: string
-  /** Whether it must be written to the queue, because it is new or its record has changed. */
+  /** Record to write to the queue, if it is new or has changed. */
   record?: Candidate
-  /** The connector of a merged candidate that came by no vault's door. */
+  /** Connector of a merged candidate that did not come from a vault. */
   connector?: string | undefined
-  /** The dismissal that the push overrules. */
+  /** Dismissal that the push overrules. */
   dismissal?: Decision | undefined
 }
 
-/** `actor`: who made the candidates that are new. `used`: ids that other Neurons of the same commit took. */
+/** Options. `actor`: author of new candidates. `used`: ids that other Neurons of the same commit use. */
 export type ChooseOptions = Omit<GitCandidateOptions, 'id'> & {
   readText: (oid: Oid) => Promise<string>
   lost?: LostHistory
@@ -47,9 +47,9 @@ export type ChooseOptions = Omit<GitCandidateOptions, 'id'> & {
 }
 
 /**
- * Finds or makes the candidate that a Neuron on main points back to: the one that its page names, if it is pending, dismissed or
- * was lost in a restore; else one that proposes this very page, or that an interrupted attempt of the push left; else a new one.
- * @throws {GanglionError} `record_full`
+ * Finds or creates the candidate that a Neuron on main points back to: the one that its page names, if it is pending, dismissed or was lost
+ * in a restore; else one that proposes this very page, or that an interrupted attempt of the push left; else a new one. @throws
+ * {GanglionError} `record_full`
  */
 export async function chooseCandidate(
   kb: KnowledgeBase,
@@ -90,8 +90,8 @@ export async function chooseCandidate(
 }
 
 /**
- * The candidate of an attempt that was interrupted before main had it, updated to the page as it is pushed now: the pusher may
- * have rebased it since.
+ * Returns the candidate of an attempt that was interrupted before it reached main, updated to the page as pushed now: the pusher may have
+ * rebased it since.
  */
 async function leftCandidate(
   sql: Projection['read'],

@@ -12,18 +12,18 @@ import { type LostHistory, noLostHistory } from './lost-history.ts'
 import type { PushedNeuron } from './pushed-neurons.ts'
 
 /**
- * What distinguishes the candidates of one Neuron: their author, and the door they came through. `rename`: the page's links
- * follow a Neuron that was renamed over HTTP. `console`: a person wrote it there.
+ * Origin of a candidate, which distinguishes the candidates of one Neuron: author and entry point. `rename`: the page's links follow a
+ * Neuron that was renamed over HTTP. `console`: a person wrote it there.
  */
 export type Origin = { door: 'main' | 'for' | 'rename' | 'console'; by: string; topic?: string }
 
-/** Reason, in the audit trail, for a candidate that was recreated because a restore had lost it. */
+/** Audit reason for a candidate that was recreated because a restore had lost it. */
 export const madeAgain = 'made again of a push, after a restore had lost it'
 
 /** The title, content and front matter of a candidate, taken from a page. */
 export type WrittenParts = Pick<Candidate, 'title' | 'content' | 'frontMatter' | 'tests'>
 
-/** A removal has the content that it removes. */
+/** Returns the parts of a candidate. A removal has the content that it removes. */
 export async function pageParts(
   { before, path, text }: PushedNeuron,
   readText: (oid: Oid) => Promise<string>,
@@ -34,12 +34,12 @@ export async function pageParts(
   return { title, content, frontMatter: text === null ? null : page.slice(0, fileLayout(page).bodyStart) }
 }
 
-/** Attribution of a change that came by git, from the console, or by updating links after a rename. */
+/** Returns the connector of a change that came by git, from the console, or by updating links after a rename. */
 export function connectorOf({ door }: Pick<Origin, 'door'>): string {
   return door === 'rename' || door === 'console' ? door : 'git'
 }
 
-/** Key by which the index finds a candidate again; see `candidatesOfOrigin`. */
+/** Returns the key by which the index finds a candidate again; see `candidatesOfOrigin`. */
 export function gitOriginOf(
   { seqId, path, pushedPath = path }: Pick<PushedNeuron, 'seqId' | 'path' | 'pushedPath'>,
   { door, by, topic = '' }: Origin,
@@ -47,12 +47,12 @@ export function gitOriginOf(
   return JSON.stringify([door, by, topic, seqId ?? pushedPath])
 }
 
-/** Common prefix of {@link gitOriginOf} for all Neurons that one pusher proposes under one topic. */
+/** Returns the common prefix of {@link gitOriginOf} for all Neurons that one pusher proposes under one topic. */
 export function gitOriginPrefix({ door, by, topic = '' }: Origin): string {
   return `${JSON.stringify([door, by, topic]).slice(0, -1)},`
 }
 
-/** Options for a candidate that is made from a change in git. `id`: of a candidate that is recreated. */
+/** Options for a candidate made from a change in git. `id`: set for a candidate that is recreated. */
 export type GitCandidateOptions = {
   id?: string
   parts: WrittenParts
@@ -86,7 +86,7 @@ export function gitCandidate(
   }
 }
 
-/** A pending candidate, updated to the page of a later push. What the policy was about to approve was another text. */
+/** Returns a pending candidate updated to the page of a later push. The policy's verdict was about another text. */
 export function revised(
   record: Candidate,
   change: Pick<Candidate, 'base' | 'metadata'> & WrittenParts,
@@ -104,7 +104,7 @@ export function gitMetadata(neuron: PushedNeuron, origin: Origin): string {
   return JSON.stringify({ connector: connectorOf(origin), path, filename, fingerprint: gitFingerprint(neuron) })
 }
 
-/** What was pushed, exactly. */
+/** Returns a hash of exactly what was pushed. */
 export function gitFingerprint({
   path,
   pushedPath = path,
@@ -114,9 +114,9 @@ export function gitFingerprint({
 }
 
 /**
- * Returns the candidate that a page names, if it is for this Neuron and not approved, as in a page that was merged from the candidate's
- * head. A new page must be the one that the candidate proposes, whatever it says by now: by its title, its text or its path. After a restore
- * the candidate of a new page may be pending again, although the page has its seqId.
+ * Returns the candidate that a page names, if it is for this Neuron and not approved, as in a page merged from the candidate's head. A new
+ * page must be the one that the candidate proposes, by its title, its text or its path. After a restore the candidate of a new page may be
+ * pending again, although the page has its seqId.
  */
 export function namedCandidate(
   sql: Projection['read'],

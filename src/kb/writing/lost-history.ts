@@ -11,13 +11,13 @@ import type { KnowledgeBase } from '../knowledge-base.ts'
 import { serverDomain } from '../refs/commit-message.ts'
 import { parseRemovals } from '../refs/removal-trailer.ts'
 
-/** What the server assigned before a restore took it back to an earlier state, as its own commits in a clone's history show. */
+/** Ids that the server assigned before a restore took it back to an earlier state, as its own commits in a clone's history show. */
 export type LostHistory = {
-  /** The seqIds of their Neurons, none above the floor of the restore. */
+  /** seqIds of their Neurons, none above the floor of the restore. */
   seqIds: ReadonlySet<string>
-  /** By candidate: the page with its back-pointer, as it was last. */
+  /** Last page with a back-pointer to each candidate. */
   pages: ReadonlyMap<string, { seqId: string | undefined; blob: Oid }>
-  /** By seqId: the candidate that removed the Neuron. */
+  /** Candidate that removed each Neuron, by seqId. */
   removals: ReadonlyMap<string, string>
 }
 

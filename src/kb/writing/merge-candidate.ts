@@ -12,14 +12,15 @@ import type { NeuronRow } from '../projection/neuron-queries.ts'
 import type { Projection } from '../projection/projection.ts'
 import { versionAt } from '../projection/version-queries.ts'
 
-/** Main as a candidate is looked at upon: its tables, and how to read a blob. */
+/** State of main for computing a candidate: its tables, and how to read a blob. */
 export type MainView = { sql: Projection['read']; readText(oid: string): Promise<string> }
 
 /**
- * The content that a target Neuron gets from a candidate: as proposed when the target is as it was, else merged with what
- * has changed since. Text keeps the target's line endings; a whole page has its own.
- * @throws {GanglionError} `merge_conflict` with `conflicts` and the `commit` of the target's present version.
- * @throws {FrontMatterError} @throws {ValidationError} for an edit upon a commit at which the target was not there.
+ * Returns the content that a target Neuron gets from a candidate: as proposed if the target is unchanged, else merged with the changes
+ * since. Text keeps the target's line endings; a whole page has its own.
+ * @throws {GanglionError} `merge_conflict` with `conflicts` and the `commit` of the target's present version
+ * @throws {FrontMatterError}
+ * @throws {ValidationError} for an edit based on a commit without the target
  */
 export async function mergeIntoTarget(
   { sql, readText }: MainView,
@@ -35,14 +36,14 @@ export async function mergeIntoTarget(
   const given = edit.base === undefined ? candidate : { base: versionAt(sql, target.seqId, edit.base)?.blob ?? null }
   if (given !== candidate && given.base === null) throw new ValidationError({ base: ['is no version of the Neuron'] })
   if (given.base === null) return fitting(proposed)
-  // Of a base that is lost nothing is known, so whatever differs conflicts.
+  // Nothing is known of a lost base, so every difference conflicts.
   const base = parseNeuronFile((await baseOf({ readText }, given)) ?? '').content
   const merged = mergeText(base, now, proposed)
   if ('text' in merged) return fitting(merged.text)
   throw mergeConflict(merged.conflicts, target)
 }
 
-/** The content that a candidate or its edit proposes: text with LF, or that of a whole page with the line endings that it came with. */
+/** Returns the content that a candidate or its edit proposes: text with LF, or a whole page with its own line endings. */
 export function proposedContent(
   { frontMatter, content }: Pick<Candidate, 'frontMatter' | 'content'>,
   edit: { content?: string | undefined },
@@ -52,10 +53,10 @@ export function proposedContent(
 }
 
 /**
- * The target's page with the front matter that it gets from a candidate: its own where the candidate proposes none. The
- * back-pointers that changed meanwhile are nobody's change, and a page that names the candidate's connector says itself where
- * it is from.
- * @throws {GanglionError} `merge_conflict`, as {@link mergeIntoTarget} @throws {FrontMatterError}
+ * Returns the target's page with the front matter that it gets from a candidate: its own if the candidate proposes none. Back-pointers that
+ * changed meanwhile are not a change, and a page that names the candidate's connector states its own origin.
+ * @throws {GanglionError} `merge_conflict`, as {@link mergeIntoTarget}
+ * @throws {FrontMatterError}
  */
 export async function mergeFrontMatter(
   { readText }: Pick<MainView, 'readText'>,
@@ -79,8 +80,8 @@ export async function mergeFrontMatter(
 }
 
 /**
- * Returns the target's page with all that a candidate changes in it, and with markers where the two conflict: the one text of such a
- * candidate to show or to edit, since its own would take back what others have changed.
+ * Returns the target's page with all changes of a candidate, and with markers around conflicts. This is the only text of such a candidate
+ * to show or edit, since its own text would revert the changes of others.
  * @throws {FrontMatterError}
  */
 export async function markedPage(
@@ -102,8 +103,8 @@ export async function markedPage(
 }
 
 /**
- * Returns the page that a candidate's changes are relative to; `undefined` if it has none, or if it is lost: a crash can keep a version
- * from main that the queue names already, and git then removes it.
+ * Returns the page that a candidate's changes are relative to; `undefined` if it has none, or if it is lost: after a crash the queue may
+ * name a version that never reached main and that git then removes.
  * @throws {FrontMatterError}
  */
 export async function baseOf(
@@ -126,7 +127,7 @@ export function asProposed(page: string, { frontMatter, content }: Pick<Candidat
   return editNeuron(page, { title, tags, edges, sources, connector, sourceUrl }, content)
 }
 
-/** What says by which door a version came. */
+/** Keys that record how a version entered. */
 const origin: ReadonlySet<string> = new Set(['connector', 'sourceUrl', 'metadata'])
 
 function isConflict(error: unknown): boolean {

@@ -16,13 +16,13 @@ import type { Origin } from './git-candidate.ts'
 import type { PushedNeuron } from './pushed-neurons.ts'
 import { type PushView, type SubmittedNeuron, submittedNeurons } from './submitted-neurons.ts'
 
-/** What a push whose base is behind main changes in main as it is now. */
+/** Changes that a push whose base is behind main makes to the present main. */
 export type MergedPush = {
-  /** Without the changes that main has already. */
+  /** Changed Neurons, without changes that main already has. */
   neurons: PushedNeuron[]
-  /** Other files, and places that a Neuron leaves. */
+  /** Changed files that are no Neurons, and old paths of moved Neurons. */
   files: FileContents
-  /** What keeps the push from being merged. */
+  /** Findings that prevent the merge. */
   conflicts: Finding[]
 }
 
@@ -66,7 +66,7 @@ export async function mergePush(
   return { neurons, files, conflicts }
 }
 
-/** A file on main whose path is that of a folder that a path needs. */
+/** Returns a file on main in place of a folder that a path needs. */
 function fileAbove({ sql }: PushView, path: string): string | undefined {
   const names = path.split('/')
   const folders = names.slice(1).map((_, at) => names.slice(0, at + 1).join('/'))
@@ -114,7 +114,7 @@ function leavesItsPlace(neuron: SubmittedNeuron): neuron is SubmittedNeuron & { 
   )
 }
 
-/** The path of the merged page; undefined if both sides moved it to different places. */
+/** Returns the path of the merged page; undefined if both sides moved it to different places. */
 function placeOf({ before, path, base }: SubmittedNeuron): string | undefined {
   if (before === undefined) return path
   if (base === undefined || base.path === path) return before.path
@@ -122,8 +122,8 @@ function placeOf({ before, path, base }: SubmittedNeuron): string | undefined {
 }
 
 /**
- * Removes a page. It is a conflict if main changed the page since, because the pusher has not seen that. Fields that the server
- * adds do not count.
+ * Removes a page. A change of the page on main since is a conflict, because the pusher has not seen it. Fields that the server adds do not
+ * count.
  */
 async function removal({ readText }: PushView, { base, ...pushed }: SubmittedNeuron): Promise<MergedNeuron> {
   const { before } = pushed
@@ -148,7 +148,7 @@ function conflictWith([conflict]: readonly Conflict[]): MergedNeuron {
   return { line, problem: `It conflicts with main, which has ${shown(current)} there, and you ${shown(proposed)}.` }
 }
 
-/** Merges a file that is no page. Returns its new content, nothing if main has it already, or the reason of a conflict. */
+/** Merges a file that is no page. Returns its new content, undefined if main has it already, or the reason of a conflict. */
 async function mergeFile(
   view: PushView,
   { path, before, after }: TreeChange,

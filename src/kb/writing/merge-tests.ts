@@ -5,10 +5,10 @@ import { type Conflict, mergeText } from '../../rules/neurons/merge.ts'
 import { blobAtPath } from '../projection/file-queries.ts'
 import { baseOf, type MainView } from './merge-candidate.ts'
 
-/** A file of answer tests on main and with a candidate; null: there is none. `conflicts`: it is as it was proposed. */
+/** File of answer tests on main and with a candidate; null: absent. `conflicts`: then `after` is the proposed text. */
 export type TestFileChange = { path: string; before: string | null; after: string | null; conflicts?: Conflict[] }
 
-/** What a candidate changes in the files of answer tests, of main as it is now. */
+/** Returns the changes of a candidate to the files of answer tests on the present main. */
 export async function testFileChanges(
   view: MainView,
   { tests = [] }: Pick<Candidate, 'tests'>,
@@ -17,7 +17,7 @@ export async function testFileChanges(
   return changes.filter(({ before, after }) => before !== after)
 }
 
-/** The files that candidates change, as their approval commits them. @throws {GanglionError} `merge_conflict` */
+/** Returns the files that candidates change, as their approval commits them. @throws {GanglionError} `merge_conflict` */
 export async function mergedTestFiles(
   view: MainView,
   candidates: readonly Candidate[],
@@ -35,7 +35,7 @@ export async function mergedTestFiles(
   return files
 }
 
-/** Tests are added behind those that there are, which is a conflict of lines. */
+/** Merges tests that both sides appended, which would be a conflict of lines. */
 function bothAppended(old: string, ours: string, theirs: string): string | undefined {
   if (!ours.startsWith(old) || !theirs.startsWith(old) || !/(?:^|\n)$/.test(ours)) return undefined
   const added = theirs.slice(old.length)

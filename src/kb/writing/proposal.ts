@@ -17,49 +17,49 @@ import { documentOfSeqId, versionOfBlob } from '../projection/version-queries.ts
 import { baseOf, type MainView, mergeFrontMatter, mergeIntoTarget, proposedContent } from './merge-candidate.ts'
 import { followFiles } from './rename/follow-files.ts'
 
-/** What it takes to see what a candidate makes of main. `leaves`: paths that others, approved with it, free. */
+/** State for computing the result of a candidate. `leaves`: paths that other candidates, approved with it, free. */
 export type ProposalView = MainView & { parser: ParserPool; leaves?: ReadonlySet<string> }
 
-/** A curator's changes on the way from candidate to Neuron. */
+/** Changes of a curator on the way from candidate to Neuron. */
 export type ApprovalEdit = {
   content?: string | undefined
   title?: string | undefined
   tags?: string[] | undefined
-  /** Tags that the page gets beside its own, and an audience that narrows its own. */
+  /** Tags to add to the page's own, and an audience that narrows its own. */
   adds?: { tags: readonly string[]; audience?: readonly string[] | undefined }
-  /** The commit whose version of the target `content` was written against, after a conflict. */
+  /** Commit whose version of the target `content` was written against, after a conflict. */
   base?: string | undefined
 }
 
-/** What a new Neuron is given; a proposal that is only looked at has neither. */
+/** Ids of a new Neuron; a preview has neither. */
 export type NewIds = { seqId?: string; id?: string }
 
-/** What a candidate makes of main: one page, or without text its removal. */
+/** Result of a candidate on main: one page, or without text its removal. */
 export type Proposal = {
   path: string
   text: string | null
-  /** Where the page stood before, where the candidate moves it. */
+  /** Previous path of a page that the candidate moves. */
   movedFrom?: string
   title: string
   target: NeuronRow | undefined
 }
 
-/** A folder with the name of a file. */
+/** Matches a folder named like a file. */
 const fileFolder = /\.[a-z][a-z0-9]{0,15}\//i
 
-/** Of a page's file, without `.md`. */
+/** Maximum bytes of a page's file name without `.md`. */
 const maxNameBytes = 250
 
-/** What metadata keys become of their own in front matter, or steer the approval; the rest is kept as `metadata`. */
+/** Metadata keys that get a front matter key of their own, or control the approval; all others are stored in `metadata`. */
 const surfaced: ReadonlySet<string> = new Set([
   ...['connector', 'sourceUrl', 'tags', 'audience', 'targetNeuron', 'actionZone', 'path'],
   ...['baseCommit', 'baseVersion', 'replaceTags'],
 ])
 
 /**
- * The page that a candidate proposes, on top of main.
- * @throws {GanglionError} `target_not_found`, `target_unreadable`, `merge_conflict` @throws {ValidationError} where its front matter
- *   would be larger than anybody may read.
+ * Returns the page that a candidate proposes, on top of main.
+ * @throws {GanglionError} `target_not_found`, `target_unreadable`, `merge_conflict`
+ * @throws {ValidationError} if its front matter would be too large to be read
  */
 export async function proposalOf(
   view: ProposalView,
@@ -69,7 +69,7 @@ export async function proposalOf(
   if (candidate.target === null) return newPage(view, candidate, edit, ids)
   const target = findNeuron(view.sql, candidate.target)
   if (target === undefined) return restoredPage(view, candidate, edit, ids)
-  // It was meant for another, which was not there: this one has got the number since.
+  // The target did not exist then; this Neuron got its number later.
   if (candidate.base === null) throw new GanglionError('target_not_found')
   if (candidate.removes) return removal(candidate, target)
   return changedPage(view, candidate, { edit, ids, target })
@@ -108,7 +108,7 @@ async function newPage(view: ProposalView, candidate: Candidate, edit: ApprovalE
   return { path, text, title, target: undefined }
 }
 
-/** A whole page brings back a Neuron that was deleted. */
+/** Returns a whole page that restores a deleted Neuron. */
 function restoredPage(view: ProposalView, candidate: Candidate, edit: ApprovalEdit, ids: NewIds): Promise<Proposal> {
   const { fields } = parseNeuronFile(candidate.frontMatter ?? '')
   const { target: seqId } = candidate
@@ -149,7 +149,7 @@ function withAdded(tags: readonly string[], { adds }: ApprovalEdit): string[] {
   return [...new Set([...tags, ...(adds?.tags ?? [])])]
 }
 
-/** A page's own audience, or what a wished one leaves of it. */
+/** Returns a page's own audience, or its intersection with a requested one. */
 function audienceOf(
   own: readonly string[] | undefined,
   wished: readonly string[] | undefined,
@@ -158,7 +158,7 @@ function audienceOf(
   return audience === undefined ? {} : { audience: [...audience] }
 }
 
-/** The tags of a correction are added; where it gives the whole list, only what others have added since its base stays beside it. */
+/** Adds the tags of a correction. If it replaces the list, only tags that others have added since its base are kept. */
 async function mergeTags(view: MainView, candidate: Candidate, current: readonly string[]): Promise<string[]> {
   const { metadata, frontMatter } = candidate
   if (frontMatter !== null) return [...current]
@@ -168,7 +168,7 @@ async function mergeTags(view: MainView, candidate: Candidate, current: readonly
   return [...new Set([...tags, ...current.filter((tag) => !known.includes(tag))])]
 }
 
-/** Where a whole page was moved to, against where its base stood; not where that is taken, or main has moved it too. */
+/** Returns the path to which a whole page was moved since its base; undefined if that is taken, or main has moved it, too. */
 function wishedMove(view: ProposalView, candidate: Candidate, target: NeuronRow): string | undefined {
   const wished = candidate.frontMatter === null || candidate.base === null ? undefined : wishedPath(candidate)
   if (wished === undefined || wished === target.path) return undefined
@@ -183,7 +183,7 @@ function documentIdOf({ documentId }: NeuronRow, { id }: NewIds): Pick<NeuronFie
   return given === undefined ? {} : { id: given }
 }
 
-/** A page that has changed since its removal was proposed holds what nobody meant to remove. */
+/** Returns a removal. If the page has changed since, it conflicts, because nobody meant to remove the changes. */
 function removal({ base, ...candidate }: Candidate, target: NeuronRow): Proposal {
   if (base === null || base === target.blob) return { path: target.path, text: null, title: target.title, target }
   const content = unixLines(candidate.content)
@@ -192,8 +192,9 @@ function removal({ base, ...candidate }: Candidate, target: NeuronRow): Proposal
 }
 
 /**
- * The file with all that it inherits, or without the metadata, which its candidate keeps, where that makes the front matter
- * larger than anybody may read. @throws {ValidationError} where the rest alone is too large.
+ * Formats the file with all inherited fields, or without the metadata, which its candidate keeps, if the front matter would be too large to
+ * be read.
+ * @throws {ValidationError} if the rest alone is too large
  */
 function withinLimits<Fields extends NeuronChanges>(fields: Fields, write: (fields: Fields) => string): string {
   for (const fitting of [fields, { ...fields, metadata: undefined }]) {
@@ -203,7 +204,7 @@ function withinLimits<Fields extends NeuronChanges>(fields: Fields, write: (fiel
   throw new ValidationError({ tags: ['make the front matter larger than 16 KB'] })
 }
 
-/** Front matter that a Neuron takes over from its candidate. */
+/** Returns the front matter that a Neuron inherits from its candidate. */
 function inheritedFields(
   candidate: Candidate,
 ): Pick<NeuronFields, 'candidate' | 'connector' | 'tags' | 'audience' | 'sourceUrl' | 'metadata'> {
@@ -224,16 +225,16 @@ function wishedPath(candidate: Candidate): string | undefined {
   return readMetadata(parseMetadata(candidate.metadata).data).path
 }
 
-/** Folders by month keep trees small: a flat folder of 10,000 files costs a quarter of a megabyte a commit. */
+/** Returns a path in a folder by month, which keeps trees small: a flat folder of 10,000 files costs a quarter of a megabyte a commit. */
 export function defaultPath(title: string, createdAt: string): string {
   const [year, month] = createdAt.split('-')
   return `neurons/${year}/${month}/${fileSlug(title)}.md`
 }
 
 /**
- * A path that no file of main holds or collides with. Where its name is not a person's or a document's, it ends in the last
- * characters of the candidate's id: a number would tell which names hidden pages have. For the same reason such a page never goes
- * below what is called as a file is, whether there is such a file or not.
+ * Returns a path that no file of main has or collides with. Unless a person or a document chose the name, it ends in the last characters of
+ * the candidate's id: a number would reveal the names of hidden pages. For the same reason such a page is never placed below a folder named
+ * like a file, whether there is such a file or not.
  */
 function newPath({ sql, leaves }: ProposalView, candidate: Candidate, title: string): string {
   const isWholePage = candidate.frontMatter !== null

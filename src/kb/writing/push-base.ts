@@ -7,7 +7,7 @@ import type { Projection } from '../projection/projection.ts'
 
 type Sql = Projection['read']
 
-/** The seqId of a changed file at the base of the push, which may be behind main. */
+/** Returns the seqId of a changed file at the base of the push, which may be behind main. */
 export async function seqIdBefore(
   sql: Sql,
   { path, before }: { path: string; before?: Oid | undefined },
@@ -18,7 +18,7 @@ export async function seqIdBefore(
   return parseNeuronFile(await readText(before)).fields.seqId
 }
 
-/** Whether a file of main already had its seqId at an earlier commit. */
+/** True if a file of main already had its seqId at an earlier commit. */
 export async function wasHolder(
   sql: Sql,
   { path, seqId }: { path: string; seqId: string },

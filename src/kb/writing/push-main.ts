@@ -25,26 +25,26 @@ import { type TakenNeuron, type Taking, takeNeurons } from './take-neurons.ts'
 import { takePictures } from './take-pictures.ts'
 
 export type MainPush = {
-  /** The commit of main where the pusher began. */
+  /** Commit of main from which the pusher started. */
   from: Oid
   to: Oid
-  /** All that differs between the two. */
+  /** All differences between the two. */
   changes: readonly TreeChange[]
-  /** The pusher. They are the approver, whatever author the commits have. */
+  /** The pusher, who is the approver, whatever author the commits have. */
   approver: Actor
-  /** As the maker of candidates. */
+  /** Author of the candidates. */
   proposer: Actor
   origin: Origin
-  /** What is done where main has moved since. */
+  /** Action if main has moved since. */
   behind: 'refuse' | 'merge'
   /**
-   * Set for a repository that follows main and has commits that main lacks. `merge`: a merge is made although it changes nothing.
-   * `merge nothing`: one is made only if it changes nothing. `leave out`: one is made, and what it would change is left out.
+   * Set for a repository that follows main and has commits that main lacks. `merge`: merges even if it changes nothing. `merge nothing`:
+   * merges only if it changes nothing. `leave out`: merges, but leaves out its changes.
    */
   follows?: 'merge' | 'merge nothing' | 'leave out' | undefined
 }
 
-/** `commit`: none where main had it all already. */
+/** Result. `commit`: undefined if main had everything already. */
 export type PushedMain = { commit: Oid | undefined; neurons: TakenNeuron[] }
 
 const propose = 'Propose it with: git push origin HEAD:refs/for/main'
@@ -112,7 +112,7 @@ export async function pushToMain(
   })
 }
 
-/** What a push changes in main. */
+/** Changes of main by a push. */
 type PushedChanges = { neurons: PushedNeuron[]; files: FileContents }
 
 async function takenChanges(
@@ -138,7 +138,7 @@ async function mergedPush(kb: KnowledgeBase, view: MainView, push: MainPush): Pr
 
 const verbs: Partial<Record<Decision['action'], string>> = { approve: 'Vote for', reopen: 'Reopen', dismiss: 'Dismiss' }
 
-/** Message of the queue's commit with the candidates of a push. */
+/** Returns the message of the queue's commit with the candidates of a push. */
 export function proposalMessage({ candidates, part = '' }: Pick<Taking, 'candidates'> & { part?: string }): string {
   const [first] = candidates
   const what = candidates.length === 1 ? `"${first?.title}"` : `${candidates.length} changes of Neurons`
@@ -148,7 +148,7 @@ export function proposalMessage({ candidates, part = '' }: Pick<Taking, 'candida
   return commitMessage(`${verb} ${what}${part}`, [...ids, ['Connector', first?.connector ?? '']])
 }
 
-/** The candidates that a push takes, and whether it brings more than they propose. Links that follow a rename are nobody's text. */
+/** Returns the candidates that a push approves, and whether it brings more than they propose. Links that follow a rename have no author. */
 async function takenCandidates(
   view: MainView,
   { pages, taking, parser }: { pages: readonly PushedNeuron[]; taking: Taking; parser: ParserPool },
@@ -175,7 +175,7 @@ async function takenCandidates(
   let found: Promise<boolean> | undefined
   return {
     of,
-    // Only some settings ask for it, and they ask twice.
+    // Cached, because some settings need it twice and others never.
     writes: () => {
       found ??= writesMore()
       return found
@@ -183,7 +183,7 @@ async function takenCandidates(
   }
 }
 
-/** The files of a push that none of its candidates proposes. */
+/** Returns the files of a push that none of its candidates proposes. */
 async function broughtFiles(view: MainView, files: FileContents, of: readonly Candidate[]): Promise<Set<string>> {
   const proposed = await mergedTestFiles(view, of).catch(unlessRefused)
   const brought = new Set<string>()
@@ -218,14 +218,17 @@ function mergeMessage(
   ])
 }
 
-/** What a commit does to Neurons, in a line. */
+/** Describes a commit's changes of Neurons in one line. */
 export function subjectOf(neurons: readonly TakenNeuron[]): string {
   const [first, second] = neurons
   if (first === undefined) return 'Merge pushed files'
   return second === undefined ? `${first.verb} "${first.title}"` : `Change ${neurons.length} Neurons`
 }
 
-/** The candidates and Neurons that a commit takes, above its own `Connector`: those of another connector are first, each above theirs. */
+/**
+ * Returns trailers for the candidates and Neurons of a commit, above its own `Connector`: those of other connectors come first, each above
+ * its connector.
+ */
 export function approvalTrailers(neurons: readonly TakenNeuron[]): [string, string][] {
   const isOwn = ({ connector }: TakenNeuron) => Number(connector === undefined)
   return neurons

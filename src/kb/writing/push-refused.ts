@@ -1,10 +1,10 @@
 import type { Finding } from '../../rules/neurons/neuron.ts'
 
-/** The reason why a ref of a push is rejected; one line, for the pusher's terminal. */
+/** Thrown if a ref of a push is rejected. The message is one line for the pusher's terminal. */
 export class PushRefused extends Error {
-  /** What is wrong in which file. */
+  /** Findings by file. */
   readonly findings: readonly Finding[]
-  /** True if nothing is wrong, and further people have to approve. */
+  /** True if nothing is wrong, but further people must approve. */
   readonly awaitsApproval: boolean
 
   constructor(reason: string, findings: readonly Finding[] = [], awaitsApproval = false) {

@@ -9,18 +9,18 @@ import type { Projection } from '../projection/projection.ts'
 import { seqIdBefore } from './push-base.ts'
 
 export type PushedNeuron = {
-  /** Undefined: it is new, and was given none yet. */
+  /** Undefined for a new Neuron without a seqId yet. */
   seqId: string | undefined
-  /** The version on main; undefined if it is new, or restored after it was deleted. */
+  /** Version on main; undefined if it is new, or restored after it was deleted. */
   before: Pick<NeuronRow, 'documentId' | 'path' | 'blob' | 'title'> | undefined
-  /** Its path, or the path it had before it was deleted. */
+  /** Path of the page, or the path it had before it was deleted. */
   path: string
-  /** Where the push has it, if main has it elsewhere. */
+  /** Path in the push, if main has it elsewhere. */
   pushedPath?: string
-  /** The page's blob; undefined where it was deleted. */
+  /** Blob of the page; undefined if it was deleted. */
   blob: Oid | undefined
   text: string | null
-  /** The candidate that removes it, where somebody approved just that. */
+  /** Candidate for exactly this removal, if it was approved. */
   removal?: string | undefined
 }
 
@@ -54,14 +54,14 @@ async function readPage(
   return { seqId, before, path, blob, text: withoutCopiedOrigin(sql, text) }
 }
 
-/** A new page that is a copy of one that ingest made says no longer that ingest made it: no edition will bring it up to date. */
+/** Removes the ingest origin from a new page copied from a compiled one, since no edition will update the copy. */
 export function withoutCopiedOrigin(sql: Projection['read'], text: string): string {
   const { seqId, candidate, connector } = parseNeuronFile(text).fields
   const isCopy = seqId === undefined && (candidate === undefined || wasApproved(sql, candidate))
   return isCopy && connector === ingestConnector ? editNeuron(text, { connector: undefined }) : text
 }
 
-/** Where main has a page that the push moves and leaves as it is. */
+/** Returns the path on main of a page that the push moves without a change. */
 export function movedFrom({ before, path, blob }: PushedNeuron): string | undefined {
   return before?.blob === blob && before?.path !== path ? before?.path : undefined
 }

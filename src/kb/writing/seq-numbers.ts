@@ -6,12 +6,12 @@ import { commitMessage, committer, signatureOf } from '../refs/commit-message.ts
 import { queueRef } from '../refs/kb-refs.ts'
 import { formatSeqFloor, seqFloorPath } from '../refs/seq-floor.ts'
 
-/** The number of the next seqId: above every one that was given, and above the floor of a restore; none that main ever held. */
+/** Returns the number of the next seqId: above every assigned one, and above the floor of a restore; never one that main had. */
 export function nextNumber({ projection }: KnowledgeBase): number {
   return freeNumberAfter(projection.write, Math.max(highestNumber(projection.write), projection.seqFloor()))
 }
 
-/** The numbers of the next seqIds, one after the other. Within a write, before anything of them is staged. */
+/** Returns a function that gives the numbers of the next seqIds. Must run within a write, before any of them is staged. */
 export function nextNumbers(kb: KnowledgeBase): () => number {
   let number: number | undefined
   return () => {
@@ -20,7 +20,7 @@ export function nextNumbers(kb: KnowledgeBase): () => number {
   }
 }
 
-/** Lets no seqId be given from now on whose number is `floor` or less. Within a write. */
+/** Reserves all seqIds up to the number `floor`. Must run within a write. */
 export async function raiseSeqFloor(
   kb: KnowledgeBase,
   staging: Staging,

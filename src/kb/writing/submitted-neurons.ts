@@ -19,24 +19,24 @@ import type { MainView } from './merge-candidate.ts'
 import { type ProposalView, proposalOf } from './proposal.ts'
 import type { PushedNeuron } from './pushed-neurons.ts'
 
-/** Main, as a push whose base is behind it sees it. */
+/** Main as seen by a push whose base is behind it. */
 export type PushView = ProposalView & {
-  /** Whether main got a commit after the pusher began, of which the pusher does not have what was pushed with it either. */
+  /** True if main got a commit after the pusher started, and the pusher does not have its pushed commits either. */
   isSince(commit: Oid): Promise<boolean>
 }
 
-/** @param from where the pusher began. */
+/** @param from commit from which the pusher started */
 export function pushView({ repository, parser }: KnowledgeBase, view: MainView, from: Oid): PushView {
   const isSince = async (commit: Oid) => {
     if (await isAncestor(repository, commit, from)) return false
     const [, pushed] = parentsOfCommit((await repository.read(commit)).data)
-    // A pusher who has removed what main took from them knows of it.
+    // A pusher who has removed their own merged page knows of it.
     return pushed === undefined || !(await isAncestor(repository, pushed, from))
   }
   return { ...view, parser, isSince }
 }
 
-/** A Neuron of a push, with the page that its pusher began with. */
+/** Neuron of a push, with the page from which its pusher started. */
 export type SubmittedNeuron = PushedNeuron & { base: { path: string; text: string } | undefined }
 
 type Side = { blob: Oid; text: string; seqId: string | undefined }
@@ -46,8 +46,8 @@ type Page = { path: string; before: Side | undefined; after: Side | undefined }
 const leastResemblance = 0.5
 
 /**
- * The Neurons among changed files, by path, if the pusher's branch may be behind main. Its pages may lack the seqIds that main
- * has assigned since. They are matched by the pushed content, by the candidate that they name, and by similarity.
+ * Returns the Neurons among changed files, by path, if the pusher's branch may be behind main. Its pages may lack the seqIds that main has
+ * assigned since. They are matched by the pushed content, by the candidate that they name, and by similarity.
  */
 export async function submittedNeurons(
   view: PushView,
@@ -99,18 +99,18 @@ async function readPage({ sql, readText }: PushView, { path, before, after }: Tr
   }
 }
 
-/** The candidate by which main took a page exactly as it was pushed. */
+/** Returns the candidate by which main accepted a page exactly as it was pushed. */
 function takenPage(sql: PushView['sql'], page: { path: string; blob: Oid }): CandidateRow | undefined {
   return approvedOfFingerprint(sql, connectorOf({ door: 'main' }), gitFingerprint(page))
 }
 
-/** The candidate that a page names, as a page does that was merged from the candidate's head. */
+/** Returns the candidate that a page names, as in a page merged from the candidate's head. */
 function namedBy(sql: PushView['sql'], text: string): CandidateRow | undefined {
   const { candidate } = parseNeuronFile(text).fields
   return candidate === undefined ? undefined : findCandidate(sql, candidate)
 }
 
-/** By new path, the seqIds of moved pages that have none in their front matter. */
+/** Returns the seqIds of moved pages that have none in their front matter, by new path. */
 function movedPages(pages: readonly Page[]): Map<string, string> {
   const gone = pages.filter(
     ({ before, after }) => after === undefined && before?.seqId !== undefined && !hasSeqId(before.text),
@@ -141,7 +141,7 @@ function hasSeqId(text: string): boolean {
 }
 
 /**
- * The Neuron that an added page has become on main: by the same content, by the candidate that it names, or by an earlier push of
+ * Returns the Neuron that an added page has become on main: by the same content, by the candidate that it names, or by an earlier push of
  * this pusher.
  */
 async function earlierPage(
@@ -162,7 +162,7 @@ async function earlierPage(
   return undefined
 }
 
-/** Earlier versions that this pusher had at a path, before they had a seqId. */
+/** Returns earlier versions that this pusher had at a path, before they had a seqId. */
 function ownPages(sql: PushView['sql'], path: string, origin: Origin): CandidateRow[] {
   return (['main', 'for'] as const).flatMap((door) =>
     pagesOfOrigin(sql, { seqId: undefined, path }, { ...origin, door }).slice(0, 1),
@@ -180,8 +180,7 @@ function pagesOfOrigin(
 }
 
 /**
- * The page of a candidate as its author wrote it: without keys that the approval added, unless `text`, the next version, has
- * them.
+ * Returns the page of a candidate as its author wrote it: without keys that the approval added, unless `text`, the next version, has them.
  */
 async function earlierText(view: PushView, { blob }: CandidateRow, text: string): Promise<string> {
   const record = parseCandidate(await view.readText(blob))

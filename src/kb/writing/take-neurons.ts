@@ -24,18 +24,18 @@ export type TakenNeuron = {
   seqId: string
   title: string
   path: string
-  /** Where the push has the page, if main has it elsewhere. */
+  /** Path in the push, if main has the page elsewhere. */
   pushedPath: string | undefined
-  /** Where main had a page that the push moved and left as it was. */
+  /** Path on main of a page that the push moved without a change. */
   movedFrom?: string | undefined
   candidateId: string
-  /** Of a merged candidate that came by no vault's door. */
+  /** Connector of a merged candidate that did not come from a vault. */
   connector: string | undefined
-  /** The dismissal that the push overrules. */
+  /** Dismissal that the push overrules. */
   dismissal: Decision | undefined
 }
 
-/** What the commit that takes Neurons changes in the pushed files, and what it puts on the queue. */
+/** Changes that a commit with Neurons makes to the pushed files, and its records for the queue. */
 export type Taking = {
   files: Map<string, string | null>
   candidates: Candidate[]
@@ -43,12 +43,12 @@ export type Taking = {
   neurons: TakenNeuron[]
 }
 
-/** `actor`: the author of the candidates. `lost`: the ids which, as the push shows, were assigned before a restore. */
+/** Options. `actor`: author of the candidates. `lost`: ids assigned before a restore, as the push shows. */
 export type TakeOptions = Omit<ChooseOptions, 'parts' | 'used'> & {
   parser: ParserPool
-  /** Other files that come in with them. */
+  /** Changed files of the same commit that are no Neurons. */
   files?: FileContents
-  /** By seqId, aliases that Neurons must have in addition to those that their renames need. */
+  /** Aliases that Neurons must have in addition to those that their renames need, by seqId. */
   aliases?: ReadonlyMap<string, readonly string[]>
 }
 
@@ -80,7 +80,9 @@ export async function takeNeurons(
   return taking
 }
 
-/** With the links that follow. A candidate that is {@link isFirstCome} rewrites them by no more than its sender may know. */
+/**
+ * Returns Neurons with the links that follow renames. A candidate that is {@link isFirstCome} rewrites only as much as its sender may know.
+ */
 async function followed(kb: KnowledgeBase, pushed: readonly PushedNeuron[], options: TakeOptions): Promise<Followed> {
   const { rewriteLinks, defaultAudience } = await kb.settings()
   const moved = await withTheirFiles(kb, pushed, options)
@@ -137,7 +139,7 @@ async function takeNeuron(
   if (record !== undefined) taking.candidates.push(record)
   if (text === null) {
     taking.removals.push({ seqId, candidateId })
-    // Another may stand in its place.
+    // Another file may have its path now.
     if (!taking.files.has(path)) taking.files.set(path, null)
   } else {
     const { id, aliases } = parseNeuronFile(text).fields

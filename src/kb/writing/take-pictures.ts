@@ -3,8 +3,8 @@ import type { KnowledgeBase } from '../knowledge-base.ts'
 import { isBlocked } from '../projection/file-queries.ts'
 
 /**
- * Pages that a curator brings or approves, with the pictures in their texts as files beside them, which the texts name. A page stays as it
- * is where main has something in the place of such a file. Must run within a write.
+ * Extracts the pictures in the texts of pages that a curator brings or approves to files next to them, which the texts name. A page stays
+ * as it is if main has a file in that place. Must run within a write.
  */
 export async function takePictures<Page extends { path: string; text: string | null }>(
   { parser, projection }: Pick<KnowledgeBase, 'parser' | 'projection'>,

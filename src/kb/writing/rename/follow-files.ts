@@ -13,19 +13,18 @@ import { hasSameLinks } from './same-links.ts'
 
 type Sql = Projection['read']
 
-/** A page that moves: its path on main, where it goes, and its text as it is to be written. */
+/** Moving page: its path on main, its new path, and its text to write. */
 export type MovedPage = { seqId: string; from: string; path: string; text: string }
 
-/** Other files that the same commit writes (true) or removes (false), by path. */
+/** Files that the same commit writes (true) or removes (false), by path. */
 export type ChangedFiles = ReadonlyMap<string, boolean>
 
 /**
- * Returns the text of a page that moves with its links to attachments rewritten, so that they lead to the same files from the new
- * folder. An alias, which keeps links to pages, cannot keep these, so this does not depend on `rename.rewriteLinks`.
- *
- * A link stays where it still leads to its file, where that file goes or moves in the same commit, and where it leads to another
- * file that the same commit writes. A page whose links to files were changed together with its path may have been adapted
- * already: only links that would lead nowhere are rewritten there. A text whose links cannot be rewritten stays as it is.
+ * Returns the text of a moving page with its links to attachments rewritten, so that they lead to the same files from the new folder. An
+ * alias, which preserves links to pages, cannot preserve these, so this does not depend on `rename.rewriteLinks`. A link stays if it still
+ * leads to its file, if that file is removed or moves in the same commit, or if it leads to another file that the same commit writes. A
+ * page whose links to files changed together with its path may have been adapted already: there only links that would lead nowhere are
+ * rewritten. A text whose links cannot be rewritten stays as it is.
  * @param sql the state before the commit
  */
 export async function followFiles(
@@ -50,7 +49,7 @@ export async function followFiles(
   return rewritten ?? text
 }
 
-/** What must stand in the place of a link's target so that it leads to the same file; nothing where it may stay. */
+/** Returns the target that leads to the same file from the new path; undefined if the link may stay. */
 function newFileTarget(
   sql: Sql,
   { target, form, kb }: RetargetedLink,
@@ -62,7 +61,7 @@ function newFileTarget(
   if (!('file' in meaning) || !files.after.has(meaning.file)) return undefined
   const { file } = meaning
 
-  // Other programs know no more of a Markdown link than the way from its folder.
+  // A Markdown link is resolved by most programs only relative to its folder.
   const isPlace = form === 'markdown' && placeFromFolder(target, from) === file
   const leads = (candidate: string) =>
     resolveFile(candidate, path, files.after) === file && (!isPlace || placeFromFolder(candidate, path) === file)
@@ -75,7 +74,7 @@ function newFileTarget(
   return [dotted, `/${file}`].find((candidate) => isWritable(candidate) && leads(candidate))
 }
 
-/** The files as they are after the commit. */
+/** Returns a look-up of the files after the commit. */
 export function changedLookup({ has, byKey }: FileLookup, changed: ChangedFiles): FileLookup {
   const written = [...changed].flatMap(([path, isWritten]) => (isWritten ? [path] : []))
   return {

@@ -12,12 +12,12 @@ import type { LinkSight, Rename } from './name-change.ts'
 import { aliasesToKeep, linksToNamesOf, lostNames } from './rename-neuron.ts'
 import { rewriteInboundLinks } from './rewrite-inbound-links.ts'
 
-/** Neurons as pushed, with those whose links follow a rename, and the aliases that keep other links whole, by seqId. */
+/** Pushed Neurons, with those whose links follow a rename, and the aliases that preserve other links, by seqId. */
 export type Followed = { neurons: PushedNeuron[]; aliases: Map<string, string[]> }
 
 /**
- * Lets links go on to lead to Neurons that were renamed or moved: rewritten in the pages that hold them, or by an alias, as the
- * settings say. Within a write, before anything of it is staged.
+ * Preserves links to Neurons that were renamed or moved: by rewriting the pages that contain them, or by an alias, as the settings say.
+ * Must run within a write, before anything is staged.
  */
 export async function followRenames(
   kb: KnowledgeBase,
@@ -34,9 +34,9 @@ export async function followRenames(
     parser: ParserPool
     rewriteLinks: boolean
     sight?: LinkSight | undefined
-    /** Of a Neuron, whether its rename is followed. */
+    /** True if the rename of a Neuron is followed. */
     isFollowed?: (seqId: string) => boolean
-    /** Whether its rename takes another back. */
+    /** True if the rename of a Neuron reverts another. */
     isTakenBack?: (seqId: string) => boolean
   },
 ): Promise<Followed> {
@@ -57,7 +57,7 @@ export async function followRenames(
   return { neurons: [...rewritten, ...others], aliases }
 }
 
-/** Of the links on main to Neurons that lose a name, those that the commit takes out of their pages. */
+/** Returns the links on main to Neurons that lose a name which the commit removes from their pages. */
 async function goneLinks(
   kb: KnowledgeBase,
   parser: ParserPool,
@@ -73,7 +73,7 @@ async function goneLinks(
   for (const [seqId, targets] of left) {
     const text = written.get(seqId)
     const read = text == null ? '' : await visitLinks(parser, text, ({ target }) => void targets.add(target))
-    // What cannot be read may have them.
+    // An unreadable page may still contain them.
     if (read === undefined) left.delete(seqId)
   }
   return ({ seqId, target }) => left.get(seqId)?.has(target) === false

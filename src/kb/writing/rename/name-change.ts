@@ -30,16 +30,16 @@ export type Rename = { seqId: string; after: NeuronIdentity }
 
 type Sql = Projection['read']
 
-/** Which of several names of one Neuron a target means that is spelled as none of them: what people would call it. */
+/** Preference among several names of one Neuron for a target that is spelled like none of them. */
 const likelyKinds = ['title', 'alias', 'file', 'path', 'seqId'] as const
 
 /**
- * Among which Neurons the links of a page resolve, by the page's path. A rename by somebody who may not see all looks at those only
- * that everybody sees who sees the renamed Neuron: what it does to other pages would tell of hidden names.
+ * Neurons among which the links of a page resolve, by the page's path. For a rename by somebody who may not see everything, these are only
+ * the Neurons visible to everybody who sees the renamed one: its effect on other pages would reveal hidden names.
  */
 export type LinkSight = (from: string) => ((seqId: string) => boolean) | undefined
 
-/** Whether everybody sees a Neuron who sees another one. */
+/** Returns whether everybody who sees another Neuron sees this one. */
 export function seenWith(sql: Sql, other: string, defaultAudience: readonly string[]): (seqId: string) => boolean {
   const least = accessOf(sql, other)
   return (seqId) => {
@@ -48,7 +48,7 @@ export function seenWith(sql: Sql, other: string, defaultAudience: readonly stri
   }
 }
 
-/** The {@link LinkSight} of a rename. Pages that are hidden from those who see the Neuron mean what they mean to curators. */
+/** Returns the {@link LinkSight} of a rename. Pages hidden from those who see the Neuron resolve as for curators. */
 export function sightOf(sql: Sql, renamed: string, defaultAudience: readonly string[]): LinkSight {
   const isSeen = seenWith(sql, renamed, defaultAudience)
   return (from) => {
@@ -57,7 +57,7 @@ export function sightOf(sql: Sql, renamed: string, defaultAudience: readonly str
   }
 }
 
-/** What links mean before and after a commit that changes names of Neurons; `sql` holds the state before. */
+/** Resolves links before and after a commit that changes names of Neurons; `sql` is the state before. */
 export class NameChange {
   readonly #sql: Sql
   readonly #sight: LinkSight | undefined
@@ -71,7 +71,7 @@ export class NameChange {
   readonly #files = new Map<ReturnType<LinkSight>, FileLookup>()
   readonly #newTargets = new Map<string, NewTarget | undefined>()
 
-  /** @param others the Neurons that the same commit writes, whose names may be other ones too. */
+  /** @param others Neurons that the same commit writes, whose names may change, too */
   constructor(
     sql: Sql,
     renames: readonly Rename[],
@@ -93,14 +93,14 @@ export class NameChange {
     }
   }
 
-  /** The one Neuron that a link means before; `from` is the path that its page has then. */
+  /** Returns the one Neuron that a link means before the commit; `from`: the path of its page then. */
   before(link: LinkAddress): string | undefined {
     return remembered(this.#before, link, () =>
       this.#meaning(link, link.from, (key) => this.#namesSeen(key, link.from)),
     )
   }
 
-  /** The one Neuron that a link would mean after, in the page that had the path `from` before. */
+  /** Returns the one Neuron that a link would mean after the commit, in the page that had the path `from` before. */
   after(link: LinkAddress): string | undefined {
     return remembered(this.#after, link, () =>
       this.#meaning({ ...link, from: this.#pathAfter(link.from) }, link.from, (key) => [
@@ -111,9 +111,9 @@ export class NameChange {
   }
 
   /**
-   * What must stand in the place of a link's target so that it still means the Neuron that it meant, where that was renamed or
-   * the page of the link has moved: for a path the new path, for a name the new name of the same kind, where a link can hold it
-   * and it leads there, or else, and always where the sight is limited, the seqId. Nothing for any other link.
+   * Returns the target that preserves a link's meaning if its Neuron was renamed or its own page has moved: for a path the new path, for a
+   * name the new name of the same kind, if a link can contain it and it leads there; otherwise, and always if the sight is limited, the
+   * seqId. Undefined for any other link.
    */
   newTarget(link: LinkAddress): NewTarget | undefined {
     return remembered(this.#newTargets, link, () => {
@@ -127,7 +127,7 @@ export class NameChange {
       if (isKept && this.after(link) === seqId) return undefined
       const isPath = used?.kind === 'path' || used?.kind === 'file'
       const names = isPath ? newPaths(link.target, after.path) : [after.title.trim()]
-      // A hidden Neuron may have the new name: whether it does must not show.
+      // A hidden Neuron may have the new name, which must not be revealed.
       const isSeqId = this.#sight !== undefined
       const found = isSeqId
         ? undefined
@@ -136,7 +136,9 @@ export class NameChange {
     })
   }
 
-  /** A path again: relative to the page, or from the root as it was; for a folder the folder, where the page is its index. */
+  /**
+   * Returns a path in the style of the old one: relative to the page, or from the root; for a folder the folder, if the page is its index.
+   */
   #newPlace(link: LinkAddress, seqId: string): NewTarget | undefined {
     if (this.after(link) === seqId) return undefined
     const path = this.#renames.get(seqId)?.path ?? identityOf(this.#sql, seqId).path
@@ -186,7 +188,7 @@ function usedName(names: readonly NeuronName[], link: LinkAddress): NeuronName |
   return kinds.map((kind) => named.find((name) => name.kind === kind)).find((name) => name !== undefined)
 }
 
-/** The new path, written as the target writes the old one: with as many of its last names, or with all and what is around. */
+/** Returns the new path in the style of the target: with as many of its last segments, or in full with whatever is around it. */
 function newPaths(target: string, path: string): string[] {
   const [old, bare] = [barePath(target), barePath(path)]
   if (old !== target) return [target.replace(old, () => bare)]

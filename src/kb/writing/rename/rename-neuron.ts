@@ -8,14 +8,14 @@ import { type LinkSight, NameChange, type NeuronIdentity } from './name-change.t
 
 type Sql = Projection['read']
 
-/** A name by which links reach a Neuron now and that, spelled so, it would no longer answer to. */
+/** Name by which links reach a Neuron now, and which in this spelling it would lose. */
 export type LostName = { exact: string; kind: NameKind }
 
 function isPath(kind: NameKind): boolean {
   return kind === 'path' || kind === 'file' || kind === 'folder'
 }
 
-/** The names that a Neuron loses. Within a group commit, before it is staged; or by what has been committed. */
+/** Returns the names that a Neuron loses. Must run within a group commit before it is staged, or on committed state. */
 export function lostNames(
   { projection }: KnowledgeBase,
   seqId: string,
@@ -28,7 +28,7 @@ export function lostNames(
   const [path] = kept.filter(({ kind }) => kind === 'path')
   return namesOfNeuron(sql, seqId)
     .filter(({ exact, kind }) => {
-      // Relative links know a path only, though the file keeps its name.
+      // Relative links use a path only, even if the file keeps its name.
       if (kind === 'path') return exact !== path?.exact
       return !paths.has(exact) && (isPath(kind) || !names.has(exact))
     })
@@ -36,9 +36,9 @@ export function lostNames(
 }
 
 /**
- * Aliases to add, so that no link breaks: the old title where it changes, unless that takes it back, and each target, as it is written, by which a link
- * of this knowledge base would no longer lead here, where an alias helps. An alias that is taken away on purpose is not put
- * back. Within a group commit, before it is staged; or by what has been committed.
+ * Returns aliases to add so that no link breaks: the old title if it changes, unless that reverts a rename, and each target as written by
+ * which a link of this knowledge base would no longer lead here, if an alias helps. An alias that was removed on purpose is not restored.
+ * Must run within a group commit before it is staged, or on committed state.
  */
 export function aliasesToKeep(
   kb: KnowledgeBase,
@@ -52,7 +52,7 @@ export function aliasesToKeep(
   }: {
     sql?: Sql
     sight?: LinkSight | undefined
-    /** Of a link, whether the commit takes it out of its page. */
+    /** True if the commit removes a link from its page. */
     isGone?: (link: LinkRow) => boolean
     isTakenBack?: boolean
   } = {},
@@ -70,7 +70,7 @@ export function aliasesToKeep(
     const { target } = link
     if (change.before(link) !== seqId || change.after(link) === seqId || removed.has(exactKey(target))) continue
     if (isGone?.(link)) continue
-    // The path that a relative link names helps all links to it; the spelling helps where the link's own page has moved.
+    // The path of a relative link helps all links to it; its spelling helps if the link's own page has moved.
     for (const alias of [placeOf(link) ?? target, target]) {
       const helped = withAliases([...kept, alias])
       if (helped.after(link) !== seqId) continue
@@ -82,7 +82,7 @@ export function aliasesToKeep(
   return kept
 }
 
-/** The links of this knowledge base that may mean a Neuron, read as it goes. */
+/** Yields the links of this knowledge base that may mean a Neuron. */
 export function* linksToNamesOf(kb: KnowledgeBase, seqId: string, sql: Sql = kb.projection.write): Generator<LinkRow> {
   for (const key of keysOf(sql, seqId)) {
     for (const link of linksByKey(sql, key)) if (isOwnLink(kb, link.kb)) yield link
@@ -90,7 +90,7 @@ export function* linksToNamesOf(kb: KnowledgeBase, seqId: string, sql: Sql = kb.
   }
 }
 
-/** Whether a link that names a knowledge base stays in this one. */
+/** True if a link stays within this knowledge base. */
 export function isOwnLink({ identity }: KnowledgeBase, kb: string | null): boolean {
   return kb === null || goesBy(identity, kb)
 }

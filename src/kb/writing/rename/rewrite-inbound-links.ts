@@ -16,27 +16,24 @@ import { hasSameLinks } from './same-links.ts'
 type Reader = { readText(oid: string): Promise<string> }
 
 export type RewrittenLinks = {
-  /** The pages whose links had to change, by path. */
+  /** Pages whose links had to change, by path. */
   pages: Map<string, string>
-  /** Aliases to keep, by seqId, since a page that links by them cannot be rewritten, or would tell the new name to more readers. */
+  /** Aliases to keep, by seqId, because a page that links by them cannot be rewritten, or would reveal the new name to more readers. */
   aliases: Map<string, string[]>
 }
 
-/** Pages that are read and parsed at a time. */
+/** Number of pages that are read and parsed at a time. */
 const chunkSize = 200
 
 /**
- * Rewrites the links that mean a renamed Neuron by a name that it loses, so that they mean it after the commit too. All
- * renames of a commit are followed at once, which lets two Neurons swap their names. Within a group commit, before it is staged.
- *
- * A page that the commit changes may have followed the renames already, as editors do: its links are judged by what they meant
- * before only where those that the renames concern are still the same in number and order; else only links that would lead
- * nowhere are rewritten. A page that more readers see than the renamed Neuron keeps the name that it has, which becomes an alias.
- * Links from other knowledge bases are not known here, and would need a commit there: they stay, and
- * `lint` reports them where they break.
- *
- * @param options `renames` may name Neurons that keep their names, which changes nothing; `changed` is what the commit
- *   writes: text or bytes by path, null where it removes a file.
+ * Rewrites the links that mean a renamed Neuron by a name that it loses, so that they still mean it after the commit. All renames of a
+ * commit are followed at once, which lets two Neurons swap their names. Must run within a group commit, before it is staged. A page that
+ * the commit changes may have followed the renames already, as editors do: its links are compared with their previous meaning only if the
+ * links concerned are the same in number and order; otherwise only links that would lead nowhere are rewritten. A page visible to more
+ * readers than the renamed Neuron keeps the old name, which becomes an alias. Links from other knowledge bases are unknown here, and would
+ * need a commit there: they stay, and `lint` reports broken ones.
+ * @param options `renames` may include Neurons that keep their names, which changes nothing; `changed`: the files of the commit, text or
+ * bytes by path, null for a removal
  */
 export async function rewriteInboundLinks(
   kb: KnowledgeBase,
@@ -95,7 +92,7 @@ export async function rewriteInboundLinks(
   return result
 }
 
-/** `from` is the path that the page had before. */
+/** Page. `from`: its previous path. */
 type Page = { path: string; from: string; text: string; access: Access }
 
 type ChangedNeuron = ReturnType<typeof parseNeuronFile> & { path: string; text: string }
@@ -116,7 +113,7 @@ function pathBefore(kb: KnowledgeBase, { path, fields: { seqId } }: ChangedNeuro
   return (seqId === undefined ? undefined : findNeuron(kb.projection.write, seqId)?.path) ?? path
 }
 
-/** The pages that the commit does not write otherwise, and that link to a renamed Neuron by a name that it loses. */
+/** Returns the pages that the commit does not write otherwise, and that link to a renamed Neuron by a name that it loses. */
 function otherPages(
   kb: KnowledgeBase,
   change: NameChange,

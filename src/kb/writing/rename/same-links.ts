@@ -5,9 +5,9 @@ import { shownContent } from '../../../markdown/shown-content.ts'
 import { type WrittenLink, writtenLinks } from '../../../rules/links/written-link.ts'
 
 /**
- * Whether a page still has the same links, in number and order, as far as `concerns` picks them. If not, somebody may have adapted
- * them to the rename already, as editors do.
- * @param known the links of the page as it was
+ * True if a page still has the same links, in number and order, among those that `concerns` selects. If not, somebody may have adapted them
+ * to the rename already, as editors do.
+ * @param known the previous links of the page
  */
 export async function hasSameLinks(
   parser: ParserPool,
