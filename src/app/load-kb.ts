@@ -16,13 +16,13 @@ import { kbPreviews } from '../queue/preview/previewed-kb.ts'
 import { kbSearch } from '../search/kb/kb-search.ts'
 import { coalesce } from '../system/concurrency/coalesce.ts'
 
-/** Milliseconds until commits are logged: after they were answered, and many in one transaction, since each waits for the disk. */
+/** Milliseconds before events are logged: after the response, and many in one transaction, since each waits for the disk. */
 const tellingPauseMs = 50
 
 /**
- * Opens a knowledge base, and goes on to finish what a crash interrupted.
- * @param watch for a server: follows what other programs and other nodes do to its refs
- * @param requireServed throws where it is disabled: then it can be read by who has its identity, and nothing is written
+ * Opens a knowledge base, and completes what a crash interrupted.
+ * @param watch for a server: follows changes of its refs by other programs and nodes
+ * @param requireServed throws if it is disabled: then it can be read by code that has its identity, but not written
  */
 export async function loadKb(
   ctx: Context,
@@ -44,7 +44,7 @@ export async function loadKb(
       return tellEvents()
     },
   })
-  // What cannot be logged now, since the disk is full, is logged when the refs move again.
+  // Events that cannot be logged on a full disk are logged when the refs move again.
   const onError = (error: unknown) => watch?.onError(error)
   const closing = new AbortController()
   const tellEvents = coalesce(async () => {
@@ -57,11 +57,11 @@ export async function loadKb(
     await kb.sync()
     const logged = await events.loggedHeads(identity.id)
     await beginEvents(events, kb).catch(onError)
-    telling = tellEvents() // what a crash kept from being logged
+    telling = tellEvents() // Logs events that a crash left out.
     try {
       await requireServed()
     } catch {
-      finishing = undefined // it goes on when it is served again
+      finishing = undefined // It continues when the knowledge base is served again.
       return undefined
     }
     await finishApprovals(kb, now)
@@ -99,7 +99,7 @@ export async function loadKb(
   try {
     await kb.recover()
     await kb.followMainFirst()
-    whole().catch(() => {}) // thrown to who waits for it
+    whole().catch(() => {}) // The error is thrown to whoever awaits it.
     return { kb, whole, close }
   } catch (error) {
     await kb.close()
@@ -107,7 +107,7 @@ export async function loadKb(
   }
 }
 
-/** Follows what others do to the refs. A node's copy has no refs of its own that a program could move. */
+/** Follows changes of the refs by others. A node's copy has no refs of its own that a program could move. */
 function followMoves(
   { cluster, database }: Context,
   { identity, repository }: KnowledgeBase,
@@ -117,7 +117,7 @@ function followMoves(
   return listenToRefs(database.notifications, identity.id, following)
 }
 
-/** Takes what reached main around this server, and tells of what it may not. */
+/** Adopts commits that reached main around this server, and reports those that it must not adopt. */
 async function adoptOutside(
   { events, now }: Context,
   { identity }: KnowledgeBase,

@@ -29,42 +29,42 @@ import { loadKb } from './load-kb.ts'
 
 export type ContextOptions = {
   dataDir: string
-  /** The address of a PostgreSQL database for the state that git does not hold; without it, it is a file in the data directory. */
+  /** URL of a PostgreSQL database for the state that git does not hold; absent: a file in the data directory. */
   database?: string | undefined
-  /** Handling of a database that is older or new; without it, it is migrated or created. */
+  /** Handling of a database of another version; absent: it is migrated or created. */
   whenOlder?: WhenOlder
-  /** Where people reach the server; links begin with it. Without it they are relative. */
+  /** Public URL of the server, with which links begin. Absent: links are relative. */
   publicUrl?: string | undefined
-  /** The bucket for the bytes of Sources; without it they are in the data directory. */
+  /** Bucket for the bytes of Sources; absent: they are in the data directory. */
   bucket?: S3Options | undefined
-  /** The bucket in which several machines keep what they share, with one PostgreSQL database: packs, and the bytes of Sources. */
+  /** Bucket in which several machines with one PostgreSQL database share packs and the bytes of Sources. */
   objects?: S3Options | undefined
-  /** For a server: follows what other programs do to the repositories, and reports what goes wrong on the way. */
+  /** Set for a server: follows changes of the repositories by other programs, and reports errors. */
   watch?: { onError: (error: unknown) => void }
   now?: () => Date
-  /** Finds chunks by meaning, too; without it search knows words only. */
+  /** Finds chunks by meaning, too; absent: search knows words only. */
   embeddingModel?: EmbeddingModel | undefined
-  /** Threads that others use too, who close them. Without it there are own ones. */
+  /** Threads shared with others, who close them. Absent: own threads. */
   threads?: Threads
-  /** Answers questions; without it answers are made of extracts. */
+  /** Answers questions; absent: answers are composed of extracts. */
   answerer?: Answerer
   identityProvider?: IdentityProviderOptions | undefined
   webhookPrivate?: boolean
-  /** For who finishes an erasure that is decided: others are refused. */
+  /** Set by the command that resumes an interrupted erasure. Without it, opening fails while one is unfinished. */
   finishes?: 'erasure' | undefined
-  /** For who holds the whole data directory; see `acquireWhole`. */
+  /** True for a process that holds the whole data directory; see `acquireWhole`. */
   isAlone?: boolean | undefined
-  /** Whether people are told by e-mail. */
+  /** True if people are notified by e-mail. */
   sendsMail?: boolean
 }
 
-/** What routes take: a data directory that is open, and what the server was started with. */
+/** Context of routes: an open data directory, and the server's options. */
 export interface AppContext extends Context {
   readonly answerer: Answerer
   readonly identityProvider: IdentityProviderOptions | undefined
-  /** What the operator lets tenants link forges with. */
+  /** True if webhooks may go to private addresses. */
   readonly webhookPrivate: boolean
-  /** Whether people are told by e-mail. */
+  /** True if people are notified by e-mail. */
   readonly sendsMail: boolean
 }
 
@@ -72,10 +72,10 @@ export type OpenContext = AppContext & {
   close(): Promise<void>
 }
 
-/** Names of knowledge bases that are kept in memory. */
+/** Maximum number of knowledge base names in the cache. */
 const maxIdentities = 1_000
 
-/** Opens a data directory. @throws {RestoreUnfinished} @throws {ErasureUnfinished}; what {@link openDatabase} throws */
+/** Opens a data directory. @throws {RestoreUnfinished} @throws {ErasureUnfinished}; errors of {@link openDatabase} */
 export async function openContext(options: ContextOptions): Promise<OpenContext> {
   const rows = { directory: DataDirectory.at(options.dataDir), address: options.database }
   requireRows(rows, { mayCreate: options.whenOlder !== 'refuse', isCache: options.objects !== undefined })
@@ -140,7 +140,9 @@ export async function openContext(options: ContextOptions): Promise<OpenContext>
   }
 }
 
-/** Finds knowledge bases that are served by tenant and name, and remembers them until any may have been renamed or disabled. */
+/**
+ * Returns a cached look-up of served knowledge bases by tenant and name. The cache is cleared when any may have been renamed or disabled.
+ */
 function identityFinder(knowledgeBases: KnowledgeBases, { notifications, revision }: Database) {
   const none = () => new LRUCache<string, KbIdentity>({ max: maxIdentities })
   let identities = none()
@@ -149,7 +151,7 @@ function identityFinder(knowledgeBases: KnowledgeBases, { notifications, revisio
     identities = none()
   })
   return async (tenantId: string, slugOrId: string): Promise<KbIdentity> => {
-    // The command line writes to the same file, and notifies no other process.
+    // The command line writes to the same file, without notifying other processes.
     const current = revision()
     if (current !== known) identities = none()
     known = current

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { Projection, type ProjectionHeads, projectionFile } from '../kb/projection/projection.ts'
 import { copyDatabase } from '../state/database/copy-database.ts'
 
-/** A projection as it was at one moment, whoever is writing to it. */
+/** Projection at one moment, independent of its writers. */
 export type StoredProjection = { file: string; heads: ProjectionHeads; lost: ProjectionHeads }
 
-/** Copies the projection of an index folder into another; nothing where there is none. Throws SQLite's error for a damaged file. */
+/** Copies the projection of an index folder into another; undefined if there is none. Throws SQLite's error for a damaged file. */
 export function copyProjection(indexDir: string, targetDir: string): StoredProjection | undefined {
   const stored = join(indexDir, projectionFile)
   if (!existsSync(stored)) return undefined

@@ -5,14 +5,13 @@ import { setAside } from '../kb/kb-access.ts'
 import { folderSize } from '../system/folder-size.ts'
 
 const everyMs = 10 * 60_000
-/** Milliseconds for which a copy that was used is kept, whatever its size: somebody may still be reading it. */
+/** Milliseconds for which a used copy is kept, whatever its size, since it may still be read. */
 const spared = 10 * 60_000
 
 /**
- * Keeps the copies of repositories, with their indexes, within a size: those that were not used for longest go, and are fetched again
- * when they are asked for.
- * @param maxBytes may be exceeded for some minutes, and by what is in use
- * @returns how to stop it
+ * Keeps the copies of repositories, with their indexes, within a size: the least recently used are removed, and fetched again on demand.
+ * @param maxBytes may be exceeded for some minutes, and by copies in use
+ * @returns a function that stops it
  */
 export function startEvicting(ctx: Context, maxBytes: number, onError: (error: unknown) => void): () => Promise<void> {
   let running = evictCopies(ctx, maxBytes).catch(onError)
@@ -34,7 +33,7 @@ export async function evictCopies(ctx: Context, maxBytes: number, now = Date.now
     ...(await ctx.knowledgeBases.deleted()),
   ])
   for (const { id, gitDir, usedAt } of await copiesIn(directory.repositories)) {
-    if (!known.has(id) && (await ctx.kbs.closeUnused(id))) await removeCopy(ctx, id) // it was deleted
+    if (!known.has(id) && (await ctx.kbs.closeUnused(id))) await removeCopy(ctx, id) // The knowledge base was deleted.
     copies.push({ id, usedAt, bytes: (await folderSize(gitDir)) + (await folderSize(directory.index(id))) })
   }
   copies.sort((a, b) => a.usedAt - b.usedAt)

@@ -6,13 +6,16 @@ import { health, type Problem } from './health.ts'
 import { packageVersion } from './package-version.ts'
 import { type VerificationRun, verifications } from './verify/verifications.ts'
 
-/** The state of the server as an administrator of one tenant sees it. Sizes are bytes. */
+/** State of the server as an administrator of one tenant sees it. Sizes are in bytes. */
 export type HealthReport = {
   version: string
   problems: Problem[]
-  /** When `ganglion backup` last ended here: ISO 8601, UTC. Undefined: never, or a copy was made by other means. */
+  /** Time at which `ganglion backup` last ended here, ISO 8601, UTC. Undefined: never, or backups are made by other means. */
   backedUpAt: string | undefined
-  /** `meaning`: chunks with a vector, and texts that lack one; undefined without an embeddings model, or while the KB is not open. */
+  /**
+   * Knowledge bases. `meaning`: number of chunks with a vector, and of texts that lack one; undefined without an embeddings model, or while
+   * the KB is not open.
+   */
   kbs: {
     slug: string
     repository: number
@@ -26,12 +29,12 @@ export type HealthReport = {
 
 type Sizes = Pick<HealthReport, 'kbs' | 'sources'>
 
-/** Milliseconds for which sizes hold: a repository may have thousands of files. */
+/** Milliseconds for which sizes are cached: a repository may have thousands of files. */
 const sizesHoldMs = 60_000
 
 export const healthReports = onePer((ctx: Context) => new HealthReports(ctx))
 
-/** What the health page shows; sizes are measured at most once a minute. */
+/** Reports for the health page; sizes are measured at most once a minute. */
 class HealthReports {
   readonly #ctx: Context
   readonly #sizes = new Map<string, { at: number; sizes: Promise<Sizes> }>()

@@ -8,10 +8,10 @@ import type { DataDirectory } from '../state/directory/data-directory.ts'
 import { hasCode } from '../system/error-code.ts'
 import { openFilesLimit } from '../system/open-files-limit.ts'
 
-/** A part of the server that does not work, and why; for operators, without paths. */
+/** Part of the server that does not work, with the reason; for operators, without paths. */
 export type Problem = { part: 'git' | 'database' | 'repositories' | 'files'; reason: string }
 
-/** Milliseconds for which what was found holds; of all knowledge bases, for longer: there may be many. */
+/** Milliseconds for which findings are cached; longer for those on all knowledge bases, of which there may be many. */
 const checkIntervalMs = 3_000
 const foldersIntervalMs = 60_000
 const gitTimeLimitMs = 5_000
@@ -27,7 +27,7 @@ const reasonByCode: Readonly<Record<string, string>> = {
 
 export const health = onePer((ctx: Context) => new Health(ctx))
 
-/** What a deployment needs in order to do what it promises: git, and a data directory that can be written. */
+/** Checks of what a deployment needs: git, and a writable data directory. */
 export class Health {
   readonly #ctx: Context
   #known: { at: number; problems: Promise<Problem[]>; isFull: Promise<boolean> } | undefined
@@ -37,7 +37,7 @@ export class Health {
     this.#ctx = ctx
   }
 
-  /** What is broken now, or was a few seconds ago. */
+  /** Returns what is broken now, or was a few seconds ago. */
   problems(): Promise<Problem[]> {
     return this.#now().problems
   }
@@ -52,7 +52,7 @@ export class Health {
     return this.#known
   }
 
-  /** What a person should see to, though requests are served. It names nobody: anybody may read it. */
+  /** Returns what a person should look at although requests are served. It names nobody, since anybody may read it. */
   async notes(): Promise<string[]> {
     const failing = (await this.#ctx.forgeLinks.list()).filter(({ failingSince }) => failingSince !== null).length
     const { directory, kbs } = this.#ctx
@@ -96,7 +96,7 @@ async function findProblems(ctx: Context, writing: ReturnType<typeof writeFailur
   return [...new Map(problems.map((problem) => [problem.part, problem])).values()]
 }
 
-/** A server that began without a git does not need one. */
+/** A server that started without git does not need one. */
 async function gitProblem(directory: string): Promise<Problem | undefined> {
   if ((await nativeGit()) === undefined) return undefined
   try {
@@ -126,14 +126,14 @@ async function accessProblem(part: Problem['part'], path: string): Promise<Probl
   }
 }
 
-/** A disk that is full can still be read from: writes say so themselves. */
+/** A full disk can still be read from: writes report it themselves. */
 function problemOfWriting(failure: Awaited<ReturnType<typeof writeFailure>>): Problem | undefined {
   return failure === undefined || failure === 'full' ? undefined : unwritable('files', failure.error)
 }
 
 /**
- * Writes a file: the modes of folders do not show a file system that is read-only, full or gone. A block is written, since an empty file
- * fits on a full disk.
+ * Writes a file, because the modes of folders do not show a file system that is read-only, full or gone. Writes a block, since an empty
+ * file fits on a full disk.
  */
 async function writeFailure(folder: string): Promise<'full' | { error: unknown } | undefined> {
   const file = join(folder, `ready-${process.pid}-${randomUUID()}`)
@@ -147,7 +147,7 @@ async function writeFailure(folder: string): Promise<'full' | { error: unknown }
   }
 }
 
-/** How many knowledge bases have a folder that this process may not write, as a command of another user leaves one. */
+/** Returns the number of knowledge bases with a folder that this process may not write, as a command of another user leaves one. */
 async function unwritableFolders({ repositories, indexes }: DataDirectory): Promise<number> {
   const ids = new Set<string>()
   for (const [parent, inside] of [

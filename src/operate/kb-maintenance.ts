@@ -3,17 +3,17 @@ import type { Context } from '../kb/context.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 
 const intervalMs = 60_000
-/** No write for this long: a quiet moment. */
+/** Milliseconds without a write after which a repository is quiet. */
 const quietMs = 10_000
 const timeLimitMs = 10 * 60_000
-/** More than this is worth a quiet moment, */
+/** Thresholds above which a quiet repository is consolidated. */
 const wanted = { packs: 24, looseObjects: 2_000 }
-/** and more than this cannot wait for one: every pack slows each reader down. */
+/** Thresholds above which consolidation cannot wait, since every pack slows each reader down. */
 const needed = { packs: 400, looseObjects: 20_000 }
 
 /**
- * Consolidates the repositories of open knowledge bases, one at a time, when nobody writes, at the lowest priority.
- * @returns how to stop it, which also ends what it is doing.
+ * Consolidates the repositories of open knowledge bases, one at a time, while nobody writes, at the lowest priority.
+ * @returns a function that stops it and aborts the work in progress
  */
 export function startMaintenance(
   ctx: Pick<Context, 'kbs' | 'cluster' | 'now'>,
@@ -22,7 +22,7 @@ export function startMaintenance(
 ): () => Promise<void> {
   const stopping = new AbortController()
   const failed = (error: unknown) => {
-    // A git that was ended says that it failed.
+    // A git process that was stopped reports a failure.
     if (!stopping.signal.aborted) onError(error)
   }
   let running = Promise.resolve()
@@ -43,7 +43,7 @@ async function maintainAll(
 ): Promise<void> {
   for (const kb of await ctx.kbs.all()) {
     if (stopping.aborted) return
-    // A damaged repository must not keep the others from theirs.
+    // A damaged repository must not block the others.
     await maintainOne(ctx, kb, AbortSignal.any([stopping, AbortSignal.timeout(timeLimitMs)])).catch(failed)
   }
 }

@@ -19,20 +19,20 @@ import { packageVersion } from './package-version.ts'
 const all = { disabled: true }
 
 export type LifecycleChange = { slug?: string | undefined; isDisabled?: boolean | undefined }
-/** A knowledge base of the tenant, or, without one, the tenant with all that it has. */
+/** Knowledge base of the tenant, or, without one, the tenant with everything in it. */
 type Subject = { tenant: Pick<Tenant, 'id'>; kb?: KbRecord }
 
-/** Renames a knowledge base, stops serving it, or serves it again. @throws {GanglionError} `already_exists` @throws {ValidationError} */
+/** Renames, disables or enables a knowledge base. @throws {GanglionError} `already_exists` @throws {ValidationError} */
 export function changeKb(ctx: Context, by: Acting, kb: KbRecord, change: LifecycleChange): Promise<void> {
   return changeLifecycle(ctx, by, { kind: 'kb', store: ctx.knowledgeBases, subject: kb }, change)
 }
 
-/** The same for a tenant. @throws {GanglionError} `already_exists` @throws {ValidationError} */
+/** Renames, disables or enables a tenant. @throws {GanglionError} `already_exists` @throws {ValidationError} */
 export function changeTenant(ctx: Context, by: Acting, tenant: Tenant, change: LifecycleChange): Promise<void> {
   return changeLifecycle(ctx, by, { kind: 'tenant', store: ctx.tenants, subject: tenant }, change)
 }
 
-/** A knowledge base of a tenant, whether it is served or not. @throws {GanglionError} `not_found` */
+/** Returns a knowledge base of a tenant, whether it is served or not. @throws {GanglionError} `not_found` */
 export async function findAnyKb(ctx: Context, tenantId: string, name: string): Promise<KbRecord> {
   const kb = await ctx.knowledgeBases.find(tenantId, name, all)
   if (kb === undefined) throw new GanglionError('not_found')
@@ -41,7 +41,8 @@ export async function findAnyKb(ctx: Context, tenantId: string, name: string): P
 
 /**
  * Exports a disabled knowledge base on the server, then deletes it.
- * @returns the name of the export, a folder of `exports` in the data directory. @throws {GanglionError} `not_disabled`, `not_found`
+ * @returns the name of the export, a folder of `exports` in the data directory
+ * @throws {GanglionError} `not_disabled`, `not_found`
  */
 export async function deleteKb(ctx: Context, by: Acting, kb: KbRecord): Promise<string> {
   if (kb.disabledAt === null) throw new GanglionError('not_disabled')
@@ -74,10 +75,10 @@ async function changeLifecycle<Of extends LifecycleFields>(
 }
 
 /**
- * Stops serving a knowledge base or a tenant, exports it as a backup of its own, and marks it as deleted: {@link removeDeleted} does the
- * rest. Where the export fails, it is as it was before.
- * @throws {GanglionError} `not_found`, `not_disabled` where another request deleted it, or served it again, meanwhile
- * @param exportTo a folder that is empty or not there; undefined: no export
+ * Stops serving a knowledge base or a tenant, exports it as a separate backup, and marks it as deleted: {@link removeDeleted} does the
+ * rest. If the export fails, the previous state is kept.
+ * @param exportTo a folder that is empty or does not exist; undefined: no export
+ * @throws {GanglionError} `not_found`, `not_disabled` if another request deleted or enabled it meanwhile
  */
 export async function markDeleted(ctx: Context, { tenant, kb }: Subject, exportTo: string | undefined): Promise<void> {
   const { lifecycle } = kb === undefined ? ctx.tenants : ctx.knowledgeBases
@@ -101,21 +102,21 @@ export async function markDeleted(ctx: Context, { tenant, kb }: Subject, exportT
   try {
     const now =
       kb === undefined ? await ctx.tenants.get(tenant.id) : await ctx.knowledgeBases.find(tenant.id, kb.id, all)
-    // Somebody served it again during the export, and it may have changed since.
+    // Somebody enabled it during the export, and it may have changed since.
     if (now?.disabledAt === null) throw new GanglionError('not_disabled')
     if (kb === undefined) for (const each of kbs) await ctx.knowledgeBases.lifecycle.setDeleted(each, ctx.now())
     if (!(await lifecycle.setDeleted(subject, ctx.now()))) throw new GanglionError('not_found')
   } catch (error) {
-    // Another deletion has an export of its own.
+    // A concurrent deletion has an export of its own.
     if (exported !== undefined) await rm(exported, { recursive: true, force: true })
     throw error
   }
 }
 
 /**
- * Removes what is marked as deleted. Each step may be cut off, and is done again. For one process of those that share the state; in
- * others, what is still open is left.
- * @returns whether nothing is left
+ * Removes everything that is marked as deleted. Each step can be interrupted and repeated. Must run in one of the processes that share the
+ * state; what others have open is kept.
+ * @returns true if nothing is left
  */
 export async function removeDeleted(ctx: Context): Promise<boolean> {
   let isDone = true
@@ -130,7 +131,7 @@ export async function removeDeleted(ctx: Context): Promise<boolean> {
   return true
 }
 
-/** Files first: what has no row any more would not be found again. */
+/** Removes files first: without a row they would not be found again. */
 async function removeKb(ctx: Context, id: string): Promise<void> {
   for (const source of await ctx.sources.all(id)) await sourceTexts(ctx).remove(source)
   const aside = setAside(ctx, id)
@@ -138,7 +139,7 @@ async function removeKb(ctx: Context, id: string): Promise<void> {
   await inTransaction(ctx.database.db, (transaction) => removeKbRows(transaction, id))
 }
 
-/** Makes a folder into which the server exports what administrators delete; a name says what and when. */
+/** Creates a folder for an export of something that administrators delete; its name tells what and when. */
 function makeExportFolder({ directory, now }: Pick<Context, 'directory' | 'now'>, slug: string): string {
   const exports = join(directory.root, 'exports')
   mkdirSync(exports, { recursive: true, mode: 0o700 })

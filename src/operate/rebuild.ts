@@ -13,9 +13,9 @@ import { mainRef, queueRef, RefMissing } from '../kb/refs/kb-refs.ts'
 export type Rebuilt = { id: string; slug: string; neurons: number; candidates: number }
 
 /**
- * Drops the indexes of knowledge bases and builds them again from git. For a process that holds the data directory's
- * lock, before it opens any of them.
- * @throws {RefMissing} where the index to be dropped knows of a ref that is gone: nothing else tells where it was.
+ * Drops the indexes of knowledge bases and rebuilds them from git. The process must hold the data directory's lock, before it opens any of
+ * them.
+ * @throws {RefMissing} if the old index knows of a ref that has disappeared: nothing else records its commit
  */
 export async function rebuild(ctx: Context, selection: readonly KbIdentity[]): Promise<Rebuilt[]> {
   const rebuilt: Rebuilt[] = []
@@ -40,7 +40,7 @@ async function requireRefs(gitDir: string, last: ProjectionHeads | undefined): P
   }
 }
 
-/** The heads that a projection stands for; nothing where there is none, or one that is damaged. */
+/** Returns the heads of a projection; undefined if there is none, or a damaged one. */
 function lastHeads(file: string): ProjectionHeads | undefined {
   if (!existsSync(file)) return undefined
   try {

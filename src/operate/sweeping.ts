@@ -12,16 +12,16 @@ import { sweepRates } from '../state/rate-counter.ts'
 import { coalesce } from '../system/concurrency/coalesce.ts'
 import { removeDeleted } from './life-cycle.ts'
 
-/** Days for which is kept what nothing else ends. Undefined: as long as each part has it by itself, and archived Sources forever. */
+/** Days for which data is kept that nothing else expires. Undefined: each part's own default, and archived Sources forever. */
 export type Retention = { events?: number | undefined; audit?: number | undefined; archived?: number | undefined }
 
 const interval = 3_600_000
 const removalInterval = 15_000
 
 /**
- * Removes what has expired, and what nothing names, and resumes verdicts that a process left: now, and every hour. For one of the nodes that share the state. What one sweep
- * cannot remove, since a part is out of reach, the next one does.
- * @returns how to stop it
+ * Removes expired and unreferenced data, and resumes verdicts that another process left: now, and every hour. Must run in one of the nodes
+ * that share the state. Anything that one sweep cannot remove is left to the next one.
+ * @returns a function that stops it
  */
 export async function startSweeping(
   ctx: Context,
@@ -30,7 +30,7 @@ export async function startSweeping(
 ): Promise<() => void> {
   const sweep = async () => {
     await sweepRows(ctx, retention).catch(onError)
-    // A bucket may have a million objects.
+    // Not awaited, since a bucket may have a million objects.
     sweepBlobs(ctx).catch(onError)
     ctx.cluster?.sweep(ctx.now()).catch(onError)
     resumeVerdicts(ctx, onError).catch(onError)
@@ -42,7 +42,7 @@ export async function startSweeping(
   return () => timers.forEach(clearInterval)
 }
 
-/** Opens knowledge bases with candidates that still wait for the policy's verdict; an open one continues with them. */
+/** Opens knowledge bases with candidates that await the policy's verdict; an open one continues with them. */
 async function resumeVerdicts(ctx: Context, onError: (error: unknown) => void): Promise<void> {
   for (const identity of await ctx.knowledgeBases.list()) {
     const file = join(ctx.directory.index(identity.id), projectionFile)
@@ -66,7 +66,7 @@ export async function sweepRows(ctx: Context, { events, audit, archived }: Reten
   if (archived !== undefined) await sweepArchived(ctx, daysBefore(now, archived))
 }
 
-/** Forgets Sources that were archived then or before, with their texts; their bytes go with the next sweep of those. */
+/** Removes Sources that were archived by then, with their texts; the next sweep of blobs removes their bytes. */
 async function sweepArchived(ctx: Context, at: string): Promise<void> {
   const { sources } = ctx
   for (let some = await sources.archivedBefore(at); some.length > 0; some = await sources.archivedBefore(at)) {

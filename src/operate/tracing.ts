@@ -6,17 +6,17 @@ import { packageVersion } from './package-version.ts'
 
 type Variables = Readonly<Record<string, string | undefined>>
 
-/** Milliseconds that an end waits for a collector. */
+/** Milliseconds that stopping waits for a collector. */
 const patience = 2_000
 
-/** What is to be installed beside Ganglion; see `peerDependencies`. */
+/** Packages that must be installed beside Ganglion; see `peerDependencies`. */
 const packages = ['api', 'core', 'exporter-trace-otlp-http', 'resources', 'sdk-trace']
 const install = `npm install ${packages.map((name) => `@opentelemetry/${name}`).join(' ')}`
 
 /**
- * Sends spans of all that {@link works} tells to where OpenTelemetry's variables say; without them nothing is loaded.
- * @param warn is told what keeps traces from being sent. The server goes on without them
- * @returns how to stop it, which sends what is left
+ * Sends spans for all events of {@link works} as configured by OpenTelemetry's variables; without them nothing is loaded.
+ * @param warn called if traces cannot be sent; the server continues without them
+ * @returns a function that stops it and sends what is left
  */
 export async function startTracing(env: Variables, warn: (message: string) => void): Promise<() => Promise<void>> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: all, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: own } = env
@@ -58,7 +58,7 @@ export async function startTracing(env: Variables, warn: (message: string) => vo
     asyncEnd(work: ObservedWork) {
       const span = spans.get(work)
       if (work.attributes !== undefined) span?.setAttributes(work.attributes)
-      // Its message may have a user's text, and is in the log.
+      // The error's message is in the log; it may contain a user's text.
       const { error } = work
       if (error instanceof Error)
         span?.recordException({ name: error.name === 'Error' ? error.constructor.name : error.name })
@@ -87,7 +87,7 @@ async function load() {
   return { api, core, exporter, resources, sdk }
 }
 
-/** The samplers that the specification names; what has another name is sampled as without one. */
+/** Returns a sampler of the specification; an unknown name means the default one. */
 function samplerOf(sdk: typeof import('@opentelemetry/sdk-trace'), env: Variables) {
   const [, parentBased = '', name = ''] = /^(parentbased_)?(.*)$/.exec(env.OTEL_TRACES_SAMPLER ?? '') ?? []
   const ratio = Number(env.OTEL_TRACES_SAMPLER_ARG || 1)

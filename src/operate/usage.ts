@@ -7,7 +7,7 @@ export type KbUsage = {
   id: string
   slug: string
   isDisabled: boolean
-  /** Null: it cannot be read now. So are pending candidates. */
+  /** Null if it cannot be read now, as are pending candidates. */
   neurons: number | null
   pending: number | null
   /** Bytes of the repository and the indexes on this machine. */
@@ -24,7 +24,7 @@ export async function usageOf(ctx: Context, { id: tenantId }: Pick<Tenant, 'id'>
   const kbs: KbUsage[] = []
   for (const kb of await ctx.knowledgeBases.all(tenantId)) {
     const { id, slug, disabledAt } = kb
-    // One that cannot be read must not take the others with it.
+    // An unreadable knowledge base must not fail the list.
     const figures = await kbFigures(ctx)
       .of(kb)
       .catch(() => undefined)

@@ -33,10 +33,10 @@ import { doorOf, isFirstCome } from '../rules/neurons/first-come.ts'
 import { formatSeqId } from '../rules/neurons/seq-id.ts'
 
 export type ApprovedNeuron = { seqId: string; documentId: string | null; commit: string }
-/** An approval that is recorded as a vote, since more are needed. */
+/** Approval that is recorded as a vote, since more are needed. */
 export type VotedFor = { awaiting: Awaiting }
 
-/** No policy may show a Neuron to more readers, or change what its author may not have seen. */
+/** Thrown if only a curator may approve: no policy may show a Neuron to more readers, or change what its author may not have seen. */
 export class CuratorNeeded extends Error {
   constructor() {
     super('more readers would see the Neuron, or a comment would change')
@@ -44,8 +44,9 @@ export class CuratorNeeded extends Error {
 }
 
 /**
- * Records the votes of one of several people for pages as they would be approved now. `isRevised`: what they have just written, which is kept
- * also where they have no vote on it. @throws {GanglionError} `approval_needed` for the policy, and who has no vote on what they wrote
+ * Records somebody's votes for pages as an approval would make them now. `isRevised`: the voter has just written them, which is kept even
+ * if they have no vote on it.
+ * @throws {GanglionError} `approval_needed` for the policy, and for a voter without a vote on their own text
  */
 export async function recordVotes(
   kb: KnowledgeBase,
@@ -54,7 +55,7 @@ export async function recordVotes(
   { by, at, isRevised = false, awaiting }: { by: Actor; at: Date; isRevised?: boolean; awaiting: Awaiting },
 ): Promise<void> {
   const told = { awaiting }
-  // The sender is told, who may not know whom kb.yaml names.
+  // The sender sees this message, and may not know the owners in kb.yaml.
   if (by === policyActor) throw new GanglionError('approval_needed', undefined, told)
   const votes = await kb.votesBy(staging, pages, by)
   if (votes === undefined && !isRevised) {
@@ -71,7 +72,7 @@ export async function recordVotes(
 
 export const policyActor: Actor = { id: 'policy', name: "The knowledge base's policy" }
 
-/** The files of an approval, with the pages whose links follow where it renames or moves a Neuron, or an alias. */
+/** Returns the files of an approval, with the pages whose links follow a rename or move of a Neuron, or an alias. */
 async function renamed(
   kb: KnowledgeBase,
   staging: Staging,
@@ -119,12 +120,12 @@ async function renamed(
   return { files, candidates, neurons }
 }
 
-/** Returns what a pending candidate still needs beside the approval of any curator; undefined also where it cannot be merged now. */
+/** Returns what a pending candidate needs besides the approval of any curator; undefined also if it cannot be merged now. */
 export async function awaitingOf(kb: KnowledgeBase, candidate: Candidate): Promise<Awaiting | undefined> {
   return (await decisionOf(kb, candidate)).awaiting
 }
 
-/** Returns what {@link awaitingOf} does, with the votes that count now by who gave them. */
+/** Returns the result of {@link awaitingOf}, with the votes that count now by voter. */
 export async function decisionOf(
   kb: KnowledgeBase,
   candidate: Candidate,
@@ -153,8 +154,9 @@ export function proposalViewOf(kb: KnowledgeBase, staging: Staging): ProposalVie
 }
 
 /**
- * Whether a proposal shows its Neuron to somebody who may not see it as it is, or as it was before it was deleted, or, where it is new,
- * what lists no audience; or takes away or changes comments, which its author may not have seen. Only a curator may approve that.
+ * True if a proposal shows its Neuron to somebody who may not see its present version, or the last one before it was deleted, or, for a new
+ * one, a Neuron without an audience; or if it removes or changes comments, which its author may not have seen. Only a curator may approve
+ * that.
  */
 export async function opensUp(
   kb: KnowledgeBase,
@@ -173,7 +175,7 @@ export async function opensUp(
   return isSeenByMore(after, before, settings.defaultAudience)
 }
 
-/** Whether a page still has every line of which only curators see all. Takes linear time. */
+/** True if a page keeps every line that only curators see completely. Takes linear time. */
 function keepsHidden(before: string, after: string): boolean {
   const left = new Map<string, number>()
   for (const line of hiddenLines(parseNeuronFile(after))) left.set(line, (left.get(line) ?? 0) + 1)
@@ -185,8 +187,8 @@ function keepsHidden(before: string, after: string): boolean {
 }
 
 /**
- * Returns an edit without the front matter that opens its content, which counts.
- * @throws {ValidationError} if that cannot be read, or if the content has a conflict that is not solved
+ * Returns an edit with the front matter at the head of its content applied.
+ * @throws {ValidationError} if that cannot be read, or if the content has an unresolved conflict
  */
 async function openedEdit(kb: KnowledgeBase, edit: ApprovalEdit): Promise<ApprovalEdit> {
   if (edit.content === undefined) return edit
@@ -202,12 +204,12 @@ async function openedEdit(kb: KnowledgeBase, edit: ApprovalEdit): Promise<Approv
   return { ...edit, content, adds: { tags: added, audience: audience && narrowed(audience, defaultAudience) } }
 }
 
-/** Whether somebody approves a candidate with changes of their own. */
+/** True if somebody approves a candidate with changes of their own. */
 export function isEdit(edit: ApprovalEdit): boolean {
   return Object.values(edit).some((part) => part !== undefined)
 }
 
-/** The candidate with an edit as its next version, on which everybody decides anew. */
+/** Returns the candidate with an edit as its next version, which discards all votes. */
 async function edited(
   kb: KnowledgeBase,
   staging: Staging,
@@ -222,10 +224,9 @@ async function edited(
 }
 
 /**
- * Approves a candidate within a group commit, or records a vote where `kb.yaml` asks for more; an edit is then its next
- * version. What it throws, it throws before it stages
- * anything.
- * @throws {GanglionError} `approval_needed` where the actor's approval does not count
+ * Approves a candidate within a group commit, or records a vote if `kb.yaml` requires more; an edit is then its next version. Throws only
+ * before it stages anything.
+ * @throws {GanglionError} `approval_needed` if the actor's approval does not count
  */
 export async function approveStaged(
   kb: KnowledgeBase,
@@ -246,7 +247,7 @@ export async function approveStaged(
   const view = proposalViewOf(kb, staging)
   const proposed = await proposalOf(view, candidate, { edit: opened, ids })
   const tests = await mergedTestFiles(view, [candidate])
-  // A file that only the policy lets in is open to nobody, so its pictures stay in the text.
+  // A file of a page that only the policy approved is visible to nobody, so its pictures stay in the text.
   const brought = actor === policyActor ? undefined : await takePictures(kb, [proposed])
   const [proposal = proposed] = brought?.pages ?? []
   const { text, title, target } = proposal

@@ -9,10 +9,11 @@ import { approveStaged, isEdit } from './approval.ts'
 import { isApprovedBy, type JudgedHead, writeJudged } from './heads/judged-head.ts'
 
 /**
- * A curator approves a candidate: it becomes one commit on main, or it waits for the approvals of others. Approving again gives the same answer. `head` is the commit
- * of the candidate's ref that was judged; with `seen` or `ifMatch`, what was decided since is refused.
- * @throws {PreconditionFailed} @throws {GanglionError} `not_found`, `not_pending`, `approval_needed`, `target_not_found`, `target_unreadable`, `stale_head` with the present `head`, and
- *   `merge_conflict` with `conflicts` and the target's present `commit`; the candidate then stays pending.
+ * Approves a candidate as a curator: it becomes one commit on main, or waits for the approvals of others. Repeating it returns the same
+ * answer. `head`: reviewed commit of the candidate's ref; with `seen` or `ifMatch`, later changes are rejected.
+ * @throws {PreconditionFailed}
+ * @throws {GanglionError} `not_found`, `not_pending`, `approval_needed`, `target_not_found`, `target_unreadable`, `stale_head` with the
+ * present `head`, and `merge_conflict` with `conflicts` and the target's present `commit`; the candidate then stays pending
  */
 export async function approveCandidate(
   ctx: Context,
@@ -29,7 +30,7 @@ export async function approveCandidate(
     async (staging) => {
       const { approval } = findCandidate(kb.projection.write, candidateId) ?? {}
       const isAgain = approval !== undefined
-      // An edit of what others approved would be lost.
+      // An edit of a candidate that others have approved would be lost.
       if (isAgain && isEdit(edit) && !(await isApprovedBy(staging, approval, actor))) {
         throw new GanglionError('not_pending')
       }

@@ -11,7 +11,7 @@ import { runIdempotent } from '../state/run-idempotent.ts'
 import { decide } from './decide-candidate.ts'
 
 /**
- * A curator comments on a candidate, whatever its status, which stays as it is.
+ * Comments on a candidate as a curator, in any status, which stays as it is.
  * @throws {GanglionError} `not_found`, `stale_head`, `record_full`, `idempotency_key_reused`
  */
 export async function commentCandidate(
@@ -50,7 +50,7 @@ export async function commentCandidate(
   )
 }
 
-/** ISO 8601, of a UUIDv7. */
+/** Returns the time of a UUIDv7, ISO 8601. */
 function timeOf(id: string): string {
   return new Date(candidateTime(id)).toISOString()
 }

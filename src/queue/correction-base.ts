@@ -34,10 +34,10 @@ const maxVersions = 100
 const maxCharacters = 4_000_000
 
 /**
- * Returns the version that a correction was written from: the one that its sender names, or the one of the last 24 hours that is nearest
- * to the text, no matter who has changed the page since: one key may be many people. A text that equals an earlier version returns to it. A base
+ * Returns the version that a correction was written from: the one that its sender names, or the version of the last 24 hours nearest to the
+ * text, whoever has changed the page since, because one key may be many people. A text equal to an earlier version returns to it. A base
  * that the sender did not name is reported as soon as the page has had another version.
- * @throws {ValidationError} if the sender may see no such version
+ * @throws {ValidationError} if the sender may not see such a version
  */
 export async function correctionBase(
   kb: KnowledgeBase,
@@ -97,10 +97,13 @@ function namedVersion(
   return { field: 'metadata', key: 'baseVersion', row: versionBefore(sql, seqId, baseVersion + 1) }
 }
 
-/** `equals`: the version that has the text already. */
+/** Nearest version. `equals`: version that already has the text. */
 type Nearest = { base: Version; equals: Version | undefined }
 
-/** Returns the version that differs from the text in the fewest lines, the latest of several. The base of an equal text is the current version. */
+/**
+ * Returns the version that differs from the text in the fewest lines, the latest among equals. The base of an equal text is the current
+ * version.
+ */
 async function nearestVersion(
   { sql }: MainView,
   {
@@ -134,8 +137,8 @@ async function nearestVersion(
 }
 
 /**
- * Counts the lines that only one of two texts has. `isRelated`: they share a line that is not blank; a text that is written anew is nearest
- * to the shortest version, and was not written from it. Takes linear time.
+ * Counts the lines that only one of two texts has. `isRelated`: they share a line that is not blank; a rewritten text would be nearest to
+ * the shortest version although it was not written from it. Takes linear time.
  */
 function compareLines(before: string, after: string): { changed: number; isRelated: boolean } {
   const [old, lines] = [before.split('\n'), after.split('\n')]
@@ -156,7 +159,7 @@ function plainText(content: string): string {
   return unixLines(content).trimEnd()
 }
 
-/** Whether a conflict shows the sender nothing but what it may read: only curators know of comments. */
+/** True if a conflict shows the sender nothing that it may not read: comments are for curators only. */
 export async function isConflictShown({ sql, readText }: MainView, { target, base }: Candidate): Promise<boolean> {
   for (const blob of [base, target === null ? undefined : findNeuron(sql, target)?.blob]) {
     if (blob != null && hiddenLines(parseNeuronFile(await readText(blob))).length > 0) return false

@@ -19,7 +19,7 @@ const actOf = {
 } as const
 
 /**
- * A curator dismisses a pending candidate. Again: the same answer.
+ * Dismisses a pending candidate as a curator. Repeating it returns the same answer.
  * @throws {GanglionError} `not_found`, `not_pending`, `stale_head` with the present `head`, `record_full`
  */
 export async function dismissCandidate(
@@ -35,7 +35,7 @@ export async function dismissCandidate(
   })
 }
 
-/** A curator puts a dismissed candidate back into the queue. @throws {GanglionError} `not_found`, `not_dismissed`, `record_full`, `queue_full` */
+/** Reopens a dismissed candidate as a curator. @throws {GanglionError} `not_found`, `not_dismissed`, `record_full`, `queue_full` */
 export async function reopenCandidate(
   ctx: Context,
   caller: Caller,
@@ -49,7 +49,7 @@ export async function reopenCandidate(
 }
 
 /**
- * A curator asks for changes of a pending candidate, which stays pending. A new version answers it.
+ * Requests changes of a pending candidate as a curator. It stays pending, and a new version answers the request.
  * @throws {GanglionError} `not_found`, `not_pending`, `stale_head` with the present `head`, `record_full`
  */
 export async function requestChanges(
@@ -66,8 +66,9 @@ export async function requestChanges(
 }
 
 /**
- * Assigns a pending candidate to a curator, by e-mail or by the name of their key; null: to nobody.
- * @throws {GanglionError} `not_found`, `not_pending`, `record_full` @throws {ValidationError} for nobody who may decide here
+ * Assigns a pending candidate to a curator, by e-mail or by the name of their key; null removes the assignment.
+ * @throws {GanglionError} `not_found`, `not_pending`, `record_full`
+ * @throws {ValidationError} for somebody who may not decide here
  */
 export async function assignCandidate(
   ctx: Context,
@@ -84,7 +85,7 @@ export async function assignCandidate(
 }
 
 /**
- * Adds a decision to a candidate's record, or leaves it as it is where there is none to add.
+ * Adds a decision to a candidate's record, unless there is none to add.
  * @throws {GanglionError} `not_found`, `stale_head` with the present `head`, `record_full`
  */
 export async function decide(

@@ -19,7 +19,10 @@ export async function findQueued(ctx: Context, { tenantId }: Caller, candidateId
   return { kb, row }
 }
 
-/** Finds a candidate of the caller's tenant, and reads its record: for curators, whom the row warns of names. @throws {GanglionError} `not_found` */
+/**
+ * Finds a candidate of the caller's tenant, and reads its record, for curators, whom the row warns of taken names.
+ * @throws {GanglionError} `not_found`
+ */
 export async function readQueued(
   ctx: Context,
   caller: Caller,

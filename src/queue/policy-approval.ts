@@ -15,18 +15,18 @@ import { KeyedLock } from '../system/concurrency/keyed-lock.ts'
 import { approveStaged, CuratorNeeded, policyActor } from './approval.ts'
 import { approveUnchanged, recordedSender, type SameText, sameText } from './same-text.ts'
 
-/** Why a curator decides, and in which zone. The sender is told the reason, and may not know what the warning says. */
+/** Reason why a curator decides, and zone. The sender sees the reason, but may not know what the warning says. */
 export type Objection = { reason: string; warning?: string; zone?: 'yellow' | 'red' }
 
 const attempts = 3
 export const copyOfPage: Objection = { reason: 'nearly the same as another page' }
 
-/** Whether what the policy approves is tested first. */
+/** True if candidates that the policy approves are tested first. */
 export function isTestedFirst({ projection }: KnowledgeBase, { onBreak }: Pick<KbSettings, 'onBreak'>): boolean {
   return onBreak !== 'allow' && hasTestFiles(projection.write)
 }
 
-/** Completes what the policy approved and a crash kept from reaching main. What is tested first is left to `PolicyVerdicts`. */
+/** Completes the policy's approvals that a crash kept from reaching main. Candidates that are tested first are left to `PolicyVerdicts`. */
 export async function finishApprovals(kb: KnowledgeBase, now: () => Date): Promise<void> {
   if (isTestedFirst(kb, await kb.settings())) return
   for (const id of unfinishedApprovals(kb.projection.read)) {
@@ -36,7 +36,9 @@ export async function finishApprovals(kb: KnowledgeBase, now: () => Date): Promi
 
 const turns = onePer((_: KnowledgeBase) => new KeyedLock())
 
-/** Approves what the policy approved, unless that breaks an answer test: then it waits for a curator. Main is as it was tested. */
+/**
+ * Completes the policy's approval of a candidate, unless it breaks an answer test: then it waits for a curator. Main is as it was tested.
+ */
 export function approveTested(ctx: Pick<Context, 'now' | 'tests'>, kb: KnowledgeBase, id: string): Promise<void> {
   return decideTested(ctx, kb, {
     ids: [id],
@@ -45,8 +47,8 @@ export function approveTested(ctx: Pick<Context, 'now' | 'tests'>, kb: Knowledge
 }
 
 /**
- * Runs the answer tests as if candidates were approved, and lets `decide` write what comes of it, on the main and for the records that were
- * tested. Not within a write, and one at a time, since each moves main.
+ * Runs the answer tests as if candidates were approved, and lets `decide` write the outcome, on the main and for the records that were
+ * tested. Must not run within a write, and only one at a time, since each moves main.
  */
 export function decideTested<Result>(
   ctx: Pick<Context, 'tests'>,
@@ -111,10 +113,10 @@ function objectionIn({ state, reason = '', broken }: TestEffects): Objection | u
 }
 
 /**
- * Approves within a group commit what the policy approved: with the Neuron that has its text already, or as a version. What cannot be
- * approved, such as a copy of a page that main has by now, waits for a curator from then on, whatever becomes of the reason.
- * @param same what {@link sameText} found in this write, if it was asked
- * @param objection why a curator decides, unless nothing would change
+ * Completes the policy's approval within a group commit: with the Neuron that already has the text, or as a version. A candidate that
+ * cannot be approved, such as a copy of a page that main has by now, waits for a curator from then on, even if the reason ends.
+ * @param same result of {@link sameText} in this write, if known
+ * @param objection reason why a curator decides, unless nothing would change
  */
 export async function approveByPolicy(
   kb: KnowledgeBase,
@@ -123,7 +125,7 @@ export async function approveByPolicy(
   now: Date,
   { same, objection }: { same?: SameText | undefined; objection?: Objection | undefined } = {},
 ): Promise<void> {
-  // Somebody may have revised or decided it while it was tested.
+  // It may have been revised or decided while it was tested.
   const row = findCandidate(kb.projection.write, candidateId)
   if (row?.status !== 'pending' || !row.approvedByPolicy) return
   const candidate = parseCandidate(await staging.readText(row.blob))
@@ -141,12 +143,12 @@ export async function approveByPolicy(
   }
 }
 
-/** A reason is a part of sentences: `Why it waits: …` */
+/** Returns a sentence as a clause, because a reason is shown within sentences: `Why it waits: …` */
 function clauseOf(sentence: string): string {
   return sentence.charAt(0).toLowerCase() + sentence.slice(1).replace(/\.$/, '')
 }
 
-/** The candidate as it waits for a curator, and why. */
+/** Returns the candidate in the state in which it waits for a curator, with the reason. */
 export function leftToCurator(candidate: Candidate, { reason, warning, zone }: Objection): Candidate {
   const { verdict } = candidate
   const more = [zone === 'red' ? `Check it with care: ${reason}.` : undefined, warning]
@@ -154,7 +156,7 @@ export function leftToCurator(candidate: Candidate, { reason, warning, zone }: O
   return { ...candidate, verdict: { ...verdict, approve: false, reason, warnings, ...(zone && { zone }) } }
 }
 
-/** Leaves to a curator, within a group commit, what the policy approved and nobody has decided. */
+/** Leaves to a curator, within a group commit, a candidate that the policy approved and nobody has decided. */
 export async function leaveToCurator(
   kb: KnowledgeBase,
   staging: Staging,

@@ -12,18 +12,18 @@ import { approveTested, leaveToCurator } from './policy-approval.ts'
 
 /** Milliseconds that a submission waits for the verdict. */
 const patienceMs = 2_000
-/** Milliseconds before the first retry after an error, and at most. */
+/** Milliseconds before the first retry after an error, and maximum. */
 const [firstPauseMs, longestPauseMs] = [1_000, 60_000]
 
 export const policyVerdicts = onePer((kb: KnowledgeBase, ctx: Context) => new PolicyVerdicts(kb, ctx))
 
-/** Each holds a connection, so a process with PostgreSQL decides for one knowledge base at a time. */
+/** Each verdict holds a connection, so a process with PostgreSQL decides for one knowledge base at a time. */
 const connections = new KeyedLock()
 
 /**
- * Decides, in the background, the candidates of an open knowledge base that the policy approves once their answer tests were run. They are
- * derived from the queue: pending candidates whose record says that the policy approves them. So a restart or another node continues.
- * One is tested at a time, since each approval moves main; senders take turns.
+ * Decides, in the background, the candidates of an open knowledge base that the policy approves once their answer tests have run. They are
+ * derived from the queue: pending candidates whose record has the policy's approval. So a restart or another node continues. They are
+ * tested one at a time, since each approval moves main; senders take turns.
  */
 class PolicyVerdicts {
   readonly #kb: KnowledgeBase
@@ -43,7 +43,7 @@ class PolicyVerdicts {
     this.#background ??= this.#followWhileDue()
   }
 
-  /** Waits for the verdict on a candidate, for two seconds at most. Returns at once where the policy does not approve it. */
+  /** Waits at most two seconds for the verdict on a candidate. Returns at once if the policy does not approve it. */
   async settled(id: string, patience = patienceMs): Promise<void> {
     const row = findCandidate(this.#kb.projection.read, id)
     if (row?.status !== 'pending' || !row.approvedByPolicy) return
@@ -53,7 +53,7 @@ class PolicyVerdicts {
     this.#waiting.delete(id)
   }
 
-  /** Ends what is under way without a verdict. */
+  /** Stops without a verdict on the candidate in progress. */
   close(): void {
     this.#closing.abort()
     for (const { resolve } of this.#waiting.values()) resolve()
@@ -71,12 +71,12 @@ class PolicyVerdicts {
     this.#background = undefined
   }
 
-  /** @returns false where something is left to decide */
+  /** @returns false if something is left to decide */
   #follow(): Promise<boolean> {
     const { identity, projection } = this.#kb
     if (firstUnfinished(projection.read).length === 0) return Promise.resolve(true)
     return inUse(async () => {
-      await this.#ctx.kb(identity.tenantId, identity.id) // stays open until all is decided
+      await this.#ctx.kb(identity.tenantId, identity.id) // Keeps the knowledge base open until all is decided.
       const failed = new Set<string>()
       const served = new Map<string, number>()
       for (let turn = 1; !this.#closing.signal.aborted; turn++) {
@@ -89,18 +89,18 @@ class PolicyVerdicts {
     })
   }
 
-  /** The first candidate of the sender that waits for the longest. */
+  /** Returns the first candidate of the sender that has waited longest. */
   async #next(failed: ReadonlySet<string>, served: ReadonlyMap<string, number>): Promise<Unfinished | undefined> {
     const turnOf = ({ sender }: Unfinished) => served.get(sender) ?? 0
     const first = firstUnfinished(this.#kb.projection.read, [...failed])
     for (const candidate of first.toSorted((a, b) => turnOf(a) - turnOf(b))) {
-      // A Source's pages are tested together by the job that ingests it.
+      // A Source's pages are tested together by its ingest job.
       if (candidate.source === undefined || !(await this.#ctx.jobs.has(candidate.source))) return candidate
     }
     return undefined
   }
 
-  /** @returns false where another node decides */
+  /** @returns false if another node decides */
   #decideAlone(candidate: Unfinished, failed: Set<string>): Promise<boolean> {
     const { db } = this.#ctx.database
     const decide = async () => {
@@ -119,7 +119,7 @@ class PolicyVerdicts {
     await this.#kb.write((staging) => leaveToCurator(this.#kb, staging, id, { reason }, this.#ctx.now()))
   }
 
-  /** @returns true where there is nothing to retry: it goes on when the knowledge base is opened, or served, again */
+  /** @returns true if there is nothing to retry: work continues when the knowledge base is opened, or served, again */
   #failed(error: unknown): boolean {
     if (this.#closing.signal.aborted) return true
     if (error instanceof GanglionError && error.code === 'not_found') return true

@@ -7,7 +7,7 @@ import { prepareCandidate, type SubmitOptions, toCandidate } from './submit-cand
 
 export type CandidatePreview = { verdict: Verdict; warnings?: Warning[] }
 
-/** What the policy would say of a candidate, and what its sender would be told. Stores nothing. @throws as `submitCandidate` */
+/** Returns the policy's verdict on a candidate, and the answer for its sender. Stores nothing. @throws as `submitCandidate` */
 export async function previewCandidate(
   ctx: Context,
   caller: Caller,

@@ -27,7 +27,7 @@ import { proposalViewOf, recordVotes } from './approval.ts'
 import { candidateChange } from './heads/candidate-change.ts'
 import { seenOf } from './seen.ts'
 
-/** What waits of a push, as one entry of the queue. `says`: what it does, in lines. */
+/** Pending candidates of a push, as one entry of the queue. `says`: description of its effect, in lines. */
 export type BundleEntry = { members: { id: string; title: string; isEdited: boolean }[]; says: string[]; seen: string }
 
 export function bundleEntry(sql: AllTables, row: CandidateRow): BundleEntry | undefined {
@@ -64,29 +64,29 @@ function verbOf(sql: AllTables, { target, removes }: Mate): string {
   return findNeuron(sql, target) === undefined ? 'Restores' : 'Changes'
 }
 
-/** Whether the file that was pushed is another than that on main, wherever it stands. */
+/** True if the pushed file differs from that on main, wherever it is. */
 function isEdited(sql: AllTables, { target, removes, pushed }: Mate): boolean {
   const now = target === null ? undefined : findNeuron(sql, target)
   return !removes && now !== undefined && now.blob !== pushed
 }
 
-/** Where main has the page, if the candidate takes it away from there. */
+/** Returns the path on main from which the candidate removes or moves the page. */
 function leftBy(sql: AllTables, { target, path, removes }: Mate): string | undefined {
   const place = target === null ? undefined : findNeuron(sql, target)?.path
   return removes || place !== path ? place : undefined
 }
 
-/** Which bundle is decided: that of a candidate, as it was seen. */
+/** Bundle of a candidate, as it was seen. */
 type JudgedBundle = { candidateId: string; seen: string }
 
-/** The candidates of a bundle, and the paths that they free for each other. */
+/** Candidates of a bundle, and the paths that they free for each other. */
 type WaitingBundle = { records: readonly Candidate[]; leaves: ReadonlySet<string> }
 
 /**
- * A curator approves what waits of a push: all of it becomes one commit on main, or nothing does, or they have voted for all of it where
- * more approvals are needed. Returns the candidates' ids.
- * @throws {GanglionError} `not_found`, `not_pending`, `stale_head` where it has changed since it was seen, `merge_conflict` with the
- *   `candidates` that conflict with main
+ * Approves the pending candidates of a push as a curator: all of them become one commit on main, or none does, or votes are recorded for
+ * all if more approvals are needed. Returns the candidates' ids.
+ * @throws {GanglionError} `not_found`, `not_pending`, `stale_head` if it has changed since it was seen, `merge_conflict` with the
+ * `candidates` that conflict with main
  */
 export function approveBundle(ctx: Context, caller: Caller, judged: JudgedBundle): Promise<string[]> {
   return decideBundle(ctx, caller, judged, (kb, staging, bundle) =>
@@ -94,7 +94,7 @@ export function approveBundle(ctx: Context, caller: Caller, judged: JudgedBundle
   )
 }
 
-/** As {@link approveBundle}, within a group commit. What it throws, it throws before it stages anything. */
+/** Runs {@link approveBundle} within a group commit. Throws only before it stages anything. */
 async function approveBundleStaged(
   kb: KnowledgeBase,
   staging: Staging,
@@ -150,7 +150,7 @@ async function approveBundleStaged(
   return 'approve'
 }
 
-/** A curator dismisses what waits of a push. @throws {GanglionError} as {@link approveBundle}, and `record_full` */
+/** Dismisses the pending candidates of a push as a curator. @throws {GanglionError} as {@link approveBundle}, and `record_full` */
 export function dismissBundle(
   ctx: Context,
   caller: Caller,
@@ -199,8 +199,9 @@ async function waitingBundle(sql: AllTables, staging: Staging, mates: readonly M
 }
 
 /**
- * Approves the bundle of a candidate, where it has one and all of it is among those that are asked for. Within a group commit.
- * @returns the candidates that it has taken @throws {GanglionError} as {@link approveBundle}
+ * Approves the bundle of a candidate, if it has one and all members are among the requested candidates. Must run within a group commit.
+ * @returns the approved candidates
+ * @throws {GanglionError} as {@link approveBundle}
  */
 export async function approveWholeBundle(
   kb: KnowledgeBase,

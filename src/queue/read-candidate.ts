@@ -25,7 +25,7 @@ import { reviewVersion } from './seen.ts'
 
 type Sides = Pick<CandidateDetail, 'before' | 'after' | 'conflicts'>
 
-/** A candidate as a curator reviews it: what it says, what was decided, and what it changes. @throws {GanglionError} `not_found` */
+/** Returns a candidate for review: its content, decisions, and changes. @throws {GanglionError} `not_found` */
 export async function readCandidate(ctx: Context, caller: Caller, candidateId: string): Promise<CandidateDetail> {
   const { kb, row, candidate } = await readQueued(ctx, caller, candidateId)
   const { before, after, ...conflict } =
@@ -56,7 +56,10 @@ export async function readCandidate(ctx: Context, caller: Caller, candidateId: s
   }
 }
 
-/** Returns a candidate with its head, and its version for an `If-Match` of a decision: taken first, so that it is never newer than the rest. */
+/**
+ * Returns a candidate with its head, and its version for the `If-Match` of a decision. The version is read first, so that it is never newer
+ * than the rest.
+ */
 export async function readForReview(
   ctx: Context,
   caller: Caller,
@@ -65,12 +68,12 @@ export async function readForReview(
   const { kb, row } = await findQueued(ctx, caller, candidateId)
   const version = reviewVersion(kb.projection.read, row)
   const detail = await readCandidate(ctx, caller, candidateId)
-  // A disk that is full takes no head, and reads go on.
+  // A full disk cannot store a head, but reads continue.
   const head = await candidateHeads(kb, ctx).headOf(candidateId).catch(ctx.onError)
   return { detail: { ...detail, head: head ?? null }, version }
 }
 
-/** What a pending candidate changes in the files of answer tests. */
+/** Returns the changes of a pending candidate in the files of answer tests. */
 export async function proposedTests(
   { projection, repository }: KnowledgeBase,
   candidate: Candidate,
@@ -89,7 +92,7 @@ export async function approvalDecision(
   return [{ action: 'approve', at: at.toISOString(), by: name }]
 }
 
-/** Returns what approval would change, of whole pages where one was proposed. Where that conflicts with main, the conflict is marked. */
+/** Returns the changes of an approval, of whole pages if one was proposed. A conflict with main is marked. */
 async function sidesOfProposal(kb: KnowledgeBase, candidate: Candidate): Promise<Sides> {
   const view = { sql: kb.projection.read, readText: (oid: string) => kb.repository.readText(oid), parser: kb.parser }
   const isPage = candidate.frontMatter !== null
@@ -103,7 +106,7 @@ async function sidesOfProposal(kb: KnowledgeBase, candidate: Candidate): Promise
     const { text } = await proposalOf(view, candidate)
     return !hasBoth || candidate.removes || isPage ? { before, after: text } : shownSides(current, text ?? '')
   } catch (error) {
-    // A record that others wrote may name a target, a path or metadata that makes no page.
+    // A record written by another program may have a target, path or metadata that makes no page.
     if (!(error instanceof GanglionError || error instanceof ValidationError)) throw error
     if (!(error instanceof GanglionError) || error.code !== 'merge_conflict') return { before, after: null }
     const conflicts = z.array(MergeConflict).parse(error.details.conflicts)
@@ -125,7 +128,7 @@ async function sidesOfApproval(
   return frontMatter === null ? shownSides(sides.before, sides.after) : sides
 }
 
-/** The contents of two pages, below their titles and tags where those differ. */
+/** Returns the contents of two pages, below their titles and tags if those differ. */
 function shownSides(before: string | null, after: string | null): Sides {
   const [old, page] = [before, after].map((text) => (text === null ? null : parseNeuronFile(text)))
   if (old == null || page == null) return { before: old?.content ?? null, after: page?.content ?? null }

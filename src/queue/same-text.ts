@@ -24,33 +24,33 @@ import { unixLines } from '../rules/text/line-endings.ts'
 import { pauses } from '../system/pauses.ts'
 import { policyActor, proposalViewOf } from './approval.ts'
 
-/** Pages that have the text of a candidate already, as far as its sender may see them. */
+/** Pages that already have the text of a candidate, among those its sender may see. */
 export type SameText = {
-  /** Page that would be as it is. */
+  /** Page that the candidate would leave unchanged. */
   unchanged?: NeuronRow | undefined
-  /** Pages that a new page would nearly repeat, the most alike first. */
+  /** Pages that a new page would nearly repeat, most similar first. */
   similar: Warning[]
-  /** Whether the policy would make a copy of one of these. */
+  /** True if an approval by the policy would copy one of them. */
   isCopy: boolean
 }
 
 type Sender = Pick<Caller, 'role' | 'audience'> & { sees: KbView['sees'] }
 
 const maxTold = 3
-/** Resemblance of pages that are told, and of those that count as copies. */
+/** Minimum resemblance of pages that are reported, and of those that count as copies. */
 const [leastTold, leastCopy] = [0.8, 0.9]
-/** Shorter texts are alike by chance. */
+/** Minimum number of words: shorter texts are similar by chance. */
 const leastWords = 16
-/** Words by which pages are found: two sets, so that a changed word hides no page. */
+/** Number of words in each of two sets by which pages are found, so that one changed word hides no page. */
 const wordsOfSet = 6
 const maxRead = 10_000
 const maxCompared = 20
-/** Characters of the pages that are compared word by word with one text; the page whose length is nearest is compared in any case. */
+/** Maximum characters of the pages that are compared word by word with one text; the page of the nearest length is always compared. */
 const maxCharacters = 500_000
-/** Characters of a file beside its content, about. */
+/** Approximate characters of a file besides its content. */
 const headLength = 32_768
 
-/** Returns the pages that have a candidate's text already, or nearly: what its sender may not see does not count. Within a write. */
+/** Returns the visible pages that have a candidate's text, or nearly. Must run within a write. */
 export async function sameText(
   kb: KnowledgeBase,
   staging: Staging,
@@ -70,7 +70,7 @@ export async function sameText(
     if (row === undefined || pages.length === maxCompared) continue
     await pause()
     const page = await view.readText(row.blob)
-    // Texts of other lengths are not nearly the same.
+    // Texts of very different lengths are not nearly equal.
     if (page.length > 2 * content.length + headLength || 2 * page.length < content.length) continue
     const file = parseNeuronFile(page)
     const text = textOf(effectiveAudience(sender) === 'curator' ? file.content : shownContent(file))
@@ -82,7 +82,7 @@ export async function sameText(
   if (unchanged !== undefined) return { unchanged, similar: [], isCopy: false }
   const alike = await resembling(content, pages, pause)
   const told = new Map([
-    // A short text may be right under two titles: its sender is told, and it does not wait.
+    // A short text may be right under two titles: its sender is informed, and it does not wait.
     ...equals.map(({ row }) => [row.seqId, leastTold] as const),
     ...equal.map(({ row }) => [row.seqId, 1] as const),
     ...alike.map((one) => [one.name, one.resemblance] as const),
@@ -94,7 +94,7 @@ export async function sameText(
   return { similar: [...told.keys()].slice(0, maxTold).map(similarTo), isCopy }
 }
 
-/** Returns what the sender of a recorded candidate sees now. Whoever is not known any more sees what a reader sees. */
+/** Returns the present rights of a recorded candidate's sender. An unknown sender has those of a reader. */
 export async function recordedSender(kb: KnowledgeBase, { createdBy }: Candidate): Promise<Sender> {
   const { mayDecide } = await kb.whoIs(createdBy.id)
   const sender: Pick<Caller, 'role' | 'audience'> = {
@@ -105,7 +105,7 @@ export async function recordedSender(kb: KnowledgeBase, { createdBy }: Candidate
   return { ...sender, sees: (neuron) => view.sees(neuron) }
 }
 
-/** Returns the pages that a text nearly repeats, the most alike first. Takes a bounded time, and lets others in between. */
+/** Returns the pages that a text nearly repeats, most similar first. Takes bounded time, and yields to other work. */
 async function resembling(
   content: string,
   pages: readonly { row: NeuronRow; text: string }[],
@@ -150,21 +150,21 @@ function found({ sql }: ProposalView, content: string, { sees }: Sender): string
   return neuronsWithWords(sql, sets, { sees, limit: maxCompared })
 }
 
-/** Whether a page has all that a new page would have beside the text. */
+/** True if a page already has everything else that a new page would have. */
 function hasFields({ tags, audience }: NeuronRow, { metadata }: Candidate): boolean {
   const wished = readMetadata(parseMetadata(metadata).data)
   const own = new Set(tags.map(tagKey))
   return wished.tags.every((tag) => own.has(tagKey(tag))) && isDeepStrictEqual(wished.audience ?? audience, audience)
 }
 
-/** Numbers tell one of a series from another, and a dose from another: a text that differs in them is no copy. */
+/** Returns the numbers in a text, which distinguish members of a series, or doses: a text with other numbers is no copy. */
 function numbersIn(text: string): string[] {
   return wordsWithin(text)
     .filter((word) => /\p{N}/u.test(word))
     .sort()
 }
 
-/** Returns the target of a correction that would be as it is but for its back-pointer. */
+/** Returns the target of a correction that would change only its back-pointer. */
 async function unchangedTarget(
   view: ProposalView,
   candidate: Candidate,
@@ -185,7 +185,10 @@ async function unchangedTarget(
   }
 }
 
-/** Approves a candidate whose text a Neuron has already, by a commit that changes nothing and so needs nobody. Within a write. */
+/**
+ * Approves a candidate whose text a Neuron already has, by a commit without changes, which needs no other approval. Must run within a
+ * write.
+ */
 export async function approveUnchanged(
   kb: KnowledgeBase,
   staging: Staging,

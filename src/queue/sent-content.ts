@@ -4,22 +4,22 @@ import { isInternal, narrowed } from '../rules/access/audience.ts'
 import { parseMetadata, readMetadata, unfitKeys } from '../rules/candidates/metadata.ts'
 import type { KbSettings } from '../rules/kb-settings.ts'
 
-/** Content and metadata of a candidate as they count. */
+/** Effective content and metadata of a candidate. */
 type SentContent = {
   content: string
   metadata: string | null
   fields: ReturnType<typeof readMetadata>
   /** Differences from what was sent. */
   warnings: Warning[]
-  /** Whether front matter of the content may hide the page, and cannot be read. */
+  /** True if front matter of the content is unreadable and may hide the page. */
   isUnreadable: boolean
 }
 
 export const unreadable = `The content ${unreadableHead}: a curator decides.`
 
 /**
- * Returns the content without the front matter that opens it, whose keys count as metadata where the metadata has none of their name. A
- * tag that hides the page counts in any case, and an audience shows it to nobody more.
+ * Splits off the front matter that opens a content. Its keys count as metadata unless the metadata has a key of that name. A tag that hides
+ * the page always counts, and an audience can only narrow.
  */
 export function splitFrontMatter(
   input: Pick<CandidateInput, 'content' | 'metadata'>,

@@ -33,29 +33,29 @@ import { type SameText, sameText, unchangedWarning } from './same-text.ts'
 import { splitFrontMatter, unreadable } from './sent-content.ts'
 import { takenNames } from './taken-names.ts'
 
-/** Kinds that change the Neuron they name, where they name one; every other makes a new one. */
+/** Kinds that change the Neuron they name; every other kind creates one. */
 const targetingKinds: ReadonlySet<CandidateKind> = new Set(['user-correction', 'ingest-page-update'])
 
 export type SubmitOptions = {
   idempotencyKey?: string | undefined
-  /** What the key is bound to, where the client sent something else. `body`: in place of the candidate. */
+  /** Request that the idempotency key is bound to, if the client sent something else. `body`: replaces the candidate. */
   request?: { route: string; body?: unknown }
-  /** The tag of the Neuron that was read, as HTTP sends it; see `metadata.baseCommit`. */
+  /** Tag of the Neuron that was read, as HTTP sends it; see `metadata.baseCommit`. */
   ifMatch?: string | undefined
-  /** Whether the title is about the proposal, and no new one for its target. */
+  /** True if the title describes the proposal, and is no new title for its target. */
   isSubject?: boolean
-  /** The target shall go: the content and the title count for nothing. */
+  /** True to remove the target: content and title are ignored. */
   removes?: boolean
-  /** Connector of the door that it comes through, which a sender that names none speaks as. */
+  /** Connector of the entry point, which is the default of a sender that names none. */
   door?: 'api' | 'mcp'
-  /** A part of the service that speaks for itself: of candidates with one fingerprint, which the metadata holds, it makes one. */
+  /** Part of the service that submits for itself. It makes one candidate for each fingerprint, which is in the metadata. */
   service?: { actor: Actor; fingerprint: string }
 }
 
 /**
- * Puts a candidate into its knowledge base's queue; where the policy says so, approves it at once.
- * @throws {GanglionError} `not_found`, `queue_full`, `idempotency_key_reused`, `merge_conflict` if it says what it was written from
- * @throws {ValidationError} for metadata that is none, or names no version of the target
+ * Puts a candidate on its knowledge base's queue, and approves it at once if the policy says so.
+ * @throws {GanglionError} `not_found`, `queue_full`, `idempotency_key_reused`, `merge_conflict` if it names its base
+ * @throws {ValidationError} for invalid metadata, or metadata that names no version of the target
  */
 export async function submitCandidate(
   ctx: Context,
@@ -68,16 +68,16 @@ export async function submitCandidate(
   const submit = async (id: string) => {
     const submitted = await kb.write((staging) => submitStaged(kb, staging, build, id, ctx.now()))
     const { row, warnings, awaitsTests } = submitted
-    // It is in the queue: whatever fails from here on, that is the answer.
+    // It is on the queue: whatever fails from here on, that is the answer.
     const verdict = awaitsTests && (await committed(row.id, warnings).catch((error) => void ctx.onError(error)))
     const receipt = verdict ?? toReceipt(ctx, kb, submitted)
-    // Of one fingerprint there is one, and an answer that is sent again is no act.
+    // A fingerprint identifies one candidate. A repeated response is not recorded as an event.
     return receipt.candidateId === id ? emitAct(ctx, 'submit', receipt) : receipt
   }
   const committed = async (id: string, warnings = build.warnings) => {
     await kb.sync()
     const { read: sql } = kb.projection
-    // A service is told of no verdict.
+    // A service does not wait for a verdict.
     await policyVerdicts(kb, ctx).settled(id, options.service && 0)
     const row = findCandidate(sql, id)
     if (row === undefined) return undefined
@@ -103,20 +103,20 @@ type Draft = Pick<
   door: string
   trustedConnector: boolean
   fields: ReturnType<typeof readMetadata>
-  /** Whether the caller may know of a Neuron. */
+  /** Returns whether the caller may know of a Neuron. */
   sees: KbView['sees']
   role: Caller['role']
   ifMatch: string | undefined
   isSubject: boolean
   removes: boolean
   settings: Awaited<ReturnType<KnowledgeBase['settings']>>
-  /** What the sender is told of what it sent. */
+  /** Warnings for the sender. */
   warnings: Warning[]
-  /** Whether front matter of its content may hide the page, and cannot be read. */
+  /** True if front matter of its content is unreadable and may hide the page. */
   isUnreadable: boolean
 }
 
-/** `awaitsTests`: the policy approves it, once the answer tests were run. */
+/** Result. `awaitsTests`: the policy approves it once the answer tests have run. */
 type Submitted = { row: CandidateRow; warnings: Warning[]; awaitsTests?: true }
 
 export async function prepareCandidate(
@@ -180,7 +180,7 @@ async function submitStaged(
     warnings.push(...told)
     if (base?.isGiven === true && candidate.verdict.approve)
       await refuseConflict(proposalViewOf(kb, staging), candidate)
-    // Anybody can be any number of visitors: they leave room to those who have a key.
+    // Anybody can be any number of visitors, so they leave room for callers with a key.
     if (isVisitor(draft.createdBy) && countPending(sql) >= maxPending / 2) throw new GanglionError('queue_full')
     await recordCandidate(kb, staging, candidate, 'Propose')
     same = judged.same
@@ -190,7 +190,7 @@ async function submitStaged(
   if (row.status !== 'pending' || !row.approvedByPolicy) return { row, warnings }
   // An approval that changes nothing breaks no test.
   if (same?.unchanged === undefined && isTestedFirst(kb, draft.settings)) {
-    // It may come to wait, when nothing can be taken back any more.
+    // It may become pending when nothing can be rolled back any more.
     await kb.requireWaitingRoom(draft.createdBy)
     return { row, warnings, awaitsTests: true }
   }
@@ -200,7 +200,7 @@ async function submitStaged(
   return { row: judged, warnings: [...warnings, ...approvalWarnings(sql, draft, judged)] }
 }
 
-/** Returns what the sender is told of an approval: that a Neuron had the text already, or else which names of the page are taken. */
+/** Returns the sender's warnings about an approval: that a Neuron already had the text, or which names of the page are taken. */
 function approvalWarnings(sql: MainTables, { sees }: Draft, { approval }: CandidateRow): Warning[] {
   if (approval === undefined) return []
   const { seqId, commit } = approval
@@ -265,7 +265,7 @@ export async function toCandidate(
   }
 }
 
-/** The same for a target that is hidden from the sender and one that is not there. */
+/** Returns the same warning for a hidden target and a missing one. */
 function targetWarnings(kind: CandidateKind, target: string | undefined, problem: string | null): Warning[] {
   if (target === undefined && targetingKinds.has(kind)) {
     const message = 'The metadata has no targetNeuron: it is taken as a new page, not as a change of one.'
@@ -275,7 +275,7 @@ function targetWarnings(kind: CandidateKind, target: string | undefined, problem
   return [{ code: 'target_not_found', message: `You see no Neuron ${target}: a curator has to decide.` }]
 }
 
-/** Who says what it was written from is told of a conflict at once, unless that would show a comment. @throws {GanglionError} */
+/** Reports a conflict at once to a sender that names its base, unless that would show a comment. @throws {GanglionError} */
 async function refuseConflict(view: ProposalView, candidate: Candidate): Promise<void> {
   try {
     await proposalOf(view, candidate)
@@ -285,7 +285,7 @@ async function refuseConflict(view: ProposalView, candidate: Candidate): Promise
   }
 }
 
-/** A target that the sender may not know of is treated as one that is not there, but a curator may still approve it. */
+/** A hidden target is treated as missing, but a curator may still approve the candidate. */
 function problemWithTarget(
   target: string | undefined,
   neuron: NeuronRow | undefined,

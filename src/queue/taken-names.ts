@@ -11,8 +11,8 @@ import { isFirstCome } from '../rules/neurons/first-come.ts'
 import { oneLine } from '../rules/text/lines.ts'
 
 /**
- * Warns of the names of a Neuron that links do not lead to it by, since other Neurons, or files, had them first.
- * @param isVisible whether the sender sees a Neuron: no other is told of
+ * Warns of the names of a Neuron by which links do not lead to it, since other Neurons, or files, had them first.
+ * @param isVisible returns whether the sender sees a Neuron; no other is named
  */
 export function takenNames(
   sql: MainTables,

@@ -21,7 +21,7 @@ export type AdoptOptions = {
   /** Folder or URL of the repository, as git accepts it. */
   source: string
   tenant: string
-  /** Default: the one of a mirror, or made of the name of the source. */
+  /** Slug of the knowledge base. Default: that of a mirror, or one derived from the source. */
   slug?: string | undefined
   /** Maximum size of the fetched repository. */
   maxBytes?: number
@@ -30,17 +30,17 @@ export type AdoptOptions = {
 export type AdoptedKnowledgeBase = CreatedKnowledgeBase & { isMirror: boolean; neurons: number }
 
 /**
- * Makes a knowledge base of a repository and its history: a mirror keeps its id, prefix, queue and citations; the pages of any other become
- * Neurons. It is built and verified in a data directory of its own, which the next start of a server removes after a crash, and is
- * moved to its place at the end.
- * @throws {AdoptionRefused} {Error} with the complaint of git; what {@link enterKnowledgeBase} throws
+ * Creates a knowledge base from a repository and its history: a mirror keeps its id, prefix, queue and citations; the pages of any other
+ * repository become Neurons. It is built and verified in a separate data directory, which the next start of a server removes after a crash,
+ * and is moved to its place at the end.
+ * @throws {AdoptionRefused} {Error} with git's message; errors of {@link enterKnowledgeBase}
  */
 export async function adoptKnowledgeBase(ctx: Context, options: AdoptOptions): Promise<AdoptedKnowledgeBase> {
   const { directory, database } = ctx
   const release = await lockFile(join(directory.tmp, 'adoption'), { waitMs: 0 })
   let adopted: AdoptedKnowledgeBase | undefined
   try {
-    // Two adoptions of one mirror would both find its id free.
+    // Locked, since two adoptions of one mirror would both find its id unused.
     const work = async () => {
       adopted = await adopt(ctx, options)
     }
@@ -66,7 +66,7 @@ async function adopt(ctx: Context, options: AdoptOptions): Promise<AdoptedKnowle
     await requireFreeId(ctx, identity.id)
     const builtDir = scratch.directory.repository(identity.id)
     const made = await enterKnowledgeBase(ctx, { ...identity, tenant }, async ({ id }, gitDir) => {
-      // No entry has the id: an adoption was cut off here.
+      // No entry has the id: an interrupted adoption left these files.
       for (const path of [gitDir, ...directory.derived(id)]) await rm(path, { recursive: true, force: true })
       if (cluster === undefined) await rename(builtDir, gitDir)
       else await cluster.replace(await putRepository(cluster.packs, { kbId: id, gitDir: builtDir, refs: sharedRefs }))
@@ -91,7 +91,7 @@ async function requireFreeId({ knowledgeBases }: Context, id: string): Promise<v
     )
 }
 
-/** Returns the slug of a repository that brings none: the last part of its address. */
+/** Returns a slug from the last part of a repository's address. */
 function slugOf(address: string): string {
   const path = address.replace(/\/+$/, '').replace(/(?:\/?\.git|\.bundle)$/, '')
   const name =

@@ -21,21 +21,21 @@ import { mergeHistory } from './merge-history.ts'
 const maxProblems = 50
 
 export type Building = {
-  /** Bare repository that was fetched. It is moved away. */
+  /** Bare repository that was fetched, which is moved away. */
   fetched: string
   /** Address of the source, without credentials. */
   source: string
   isMirror: boolean
   tenant: string
-  /** Slug that was asked for; undefined: the one of the mirror. */
+  /** Requested slug; undefined: that of the mirror. */
   slug: string | undefined
 }
 
 type Named = { id: string; slug: string; prefix: string }
 
 /**
- * Makes a sound knowledge base of a fetched repository, in a context that nothing else uses.
- * @throws {AdoptionRefused} with what is wrong
+ * Builds a sound knowledge base from a fetched repository, in a context that nothing else uses.
+ * @throws {AdoptionRefused} with the problem
  */
 export async function buildKb(scratch: Context, building: Building): Promise<Named & { neurons: number }> {
   const { source, isMirror } = building
@@ -70,7 +70,7 @@ function refuse(source: string, problems: readonly string[]): void {
   )
 }
 
-/** Puts a mirror where its id says. */
+/** Moves a mirror to the place of its id. */
 async function placeMirror({ directory }: Context, building: Building): Promise<Named> {
   const { fetched, source } = building
   const repository = new Repository(fetched)
@@ -83,7 +83,7 @@ async function placeMirror({ directory }: Context, building: Building): Promise<
   return { id, slug, prefix }
 }
 
-/** Leaves out the numbers that the original may have given since, and names the mirror as it is called here. */
+/** Skips the seqIds that the original may have assigned since, and gives the mirror its name here. */
 async function continueMirror(kb: KnowledgeBase, at: Date): Promise<void> {
   const { id, slug } = kb.identity
   const document = parseDocument(await readSettings(kb.repository))
@@ -98,7 +98,7 @@ async function continueMirror(kb: KnowledgeBase, at: Date): Promise<void> {
   })
 }
 
-/** Begins a knowledge base in a fetched repository. */
+/** Creates a knowledge base in a fetched repository. */
 async function placeHistory(scratch: Context, building: Building): Promise<Named> {
   const { fetched, tenant, slug = '' } = building
   const { id, prefix, gitDir } = await createKnowledgeBase(scratch, { tenant, slug })

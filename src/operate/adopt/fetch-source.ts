@@ -6,10 +6,10 @@ import { syncTree } from '../../system/durable-file.ts'
 import { folderSize } from '../../system/folder-size.ts'
 import { AdoptionRefused } from './adoption-refused.ts'
 
-/** Ref of the commit that is to be merged, while a repository is adopted that is no mirror. */
+/** Ref of the commit to merge while a repository that is no mirror is adopted. */
 export const adoptedRef = 'refs/adopted'
 const betweenLooksMs = 1_000
-/** Settings of git that keep a fetch to one pack, whose objects are checked as those of a push are. */
+/** git settings that keep a fetch in one pack, whose objects are checked like those of a push. */
 const config = [
   ...['fetch.fsckObjects=true', 'fetch.unpackLimit=1', 'transfer.unpackLimit=1', 'fetch.recurseSubmodules=false'],
   ...['gc.auto=0', 'maintenance.auto=false', 'core.hooksPath=/dev/null'],
@@ -17,8 +17,8 @@ const config = [
 
 /**
  * Fetches a repository from a folder or URL into a new bare one, with its whole history.
- * @returns whether it is a full copy of a knowledge base: then it has the refs of one, else {@link adoptedRef}
- * @throws {AdoptionRefused} {Error} with the complaint of git
+ * @returns true for a full copy of a knowledge base, which has its refs; otherwise it has {@link adoptedRef}
+ * @throws {AdoptionRefused} {Error} with git's message
  */
 export async function fetchSource(source: string, gitDir: string, maxBytes: number): Promise<boolean> {
   const name = withoutCredentials(source)
@@ -45,7 +45,7 @@ export async function fetchSource(source: string, gitDir: string, maxBytes: numb
   }
   await look()
   tooLarge.signal.throwIfAborted()
-  // git fetches no ref of a shallow repository, and calls that a success.
+  // git fetches no ref of a shallow repository, and reports success.
   if ((await readRef(gitDir, isMirror ? mainRef : adoptedRef)) === undefined)
     throw new AdoptionRefused(`${name} lacks a part of its history: complete it first, with git fetch --unshallow.`)
   await syncTree(gitDir)

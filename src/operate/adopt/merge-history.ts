@@ -15,9 +15,9 @@ import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
 import { AdoptionRefused } from './adoption-refused.ts'
 
 /**
- * Merges a history into a new knowledge base. Only its last commit is judged; earlier ones stay in git and are shown to nobody but curators,
- * in clones. Without a page in `neurons/`, all of its files move there but hidden ones. Each page becomes a Neuron.
- * @returns errors; if there are any, nothing of it may be served
+ * Merges a history into a new knowledge base. Only its last commit is checked; earlier ones stay in git and are visible only to curators,
+ * in clones. If there is no page in `neurons/`, all files except hidden ones move there. Each page becomes a Neuron.
+ * @returns errors; if there are any, the knowledge base must not be served
  * @throws {AdoptionRefused}
  */
 export async function mergeHistory(
@@ -63,7 +63,7 @@ async function lackingPart(repository: Repository, tip: Oid): Promise<string | u
   return 'holds only what one audience sees of a knowledge base, as ganglion mirror pushes it and keys of readers and apps clone it'
 }
 
-/** Returns a commit of its own that moves all but hidden files into `neurons/`: git follows names through it, but not through merges. */
+/** Returns a separate commit that moves all but hidden files into `neurons/`: git follows names through it, but not through merges. */
 async function moveToNeurons(repository: Repository, tip: Oid, at: Date): Promise<Oid> {
   const root = await repository.readTree(await repository.treeOf(tip))
   const hidden = root.entries.filter(({ name }) => name.startsWith('.'))

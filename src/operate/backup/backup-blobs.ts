@@ -15,17 +15,14 @@ import { BackupError, type Manifest } from './backup-manifest.ts'
 
 const blobsAtOnce = 6
 
-/** The SHA-256 of the bytes of each Source of some knowledge bases, each once. */
+/** Returns the SHA-256 of the bytes of each Source of some knowledge bases, each once. */
 export async function blobsOf(sources: Pick<Sources, 'all'>, kbIds: readonly string[]): Promise<string[]> {
   const hashes = new Set<string>()
   for (const id of kbIds) for (const { contentHash } of await sources.all(id)) hashes.add(contentHash)
   return [...hashes]
 }
 
-/**
- * Copies blobs from a store into the folder of a backup.
- * @returns those that the store does not have
- */
+/** Copies blobs from a store into the folder of a backup. @returns those that the store lacks */
 export async function copyBlobs(blobs: BlobStore, hashes: readonly string[], folder: string): Promise<string[]> {
   const missing: string[] = []
   await forEachAtOnce(hashes, blobsAtOnce, async (sha256) => {
@@ -42,8 +39,8 @@ export async function copyBlobs(blobs: BlobStore, hashes: readonly string[], fol
 }
 
 /**
- * Looks at a blob of a backup.
- * @returns why it cannot be restored, if its bytes were gone or damaged where the backup was made
+ * Reads a blob of a backup.
+ * @returns why it cannot be restored, if its bytes were missing or damaged when the backup was made
  * @throws {BackupError} if the backup has lost it
  */
 export async function readBlob(
@@ -58,7 +55,7 @@ export async function readBlob(
     await pipeline(createReadStream(path), hash)
   } catch (error) {
     if (!hasCode(error, 'ENOENT', 'ENOTDIR')) throw error
-    // Backups that do not say so were made without the bytes in a bucket.
+    // Backups without this list were made without the bytes in a bucket.
     if (missingBlobs?.includes(sha256) === false) {
       throw new BackupError(`The backup has lost the blob ${sha256}. To restore the rest: --allow-missing.`)
     }
@@ -69,8 +66,7 @@ export async function readBlob(
 }
 
 /**
- * Puts blobs of a backup into a store, and notes at once where they are: a Source names each in the end. One that is there already is
- * left out.
+ * Stores blobs of a backup, and records each at once, since Sources will name them. Existing ones are skipped.
  * @param scratch folder on the store's file system
  */
 export async function putBlobs(

@@ -5,7 +5,7 @@ import { parseJson } from '../../contract/json.ts'
 import { isUuid } from '../../rules/candidates/candidate-id.ts'
 import { isKnownMigration } from '../../state/database/migrations/migrations.ts'
 
-/** Why a backup cannot be made where it was asked for, or cannot be restored. */
+/** Thrown if a backup cannot be made at a place, or cannot be restored. */
 export class BackupError extends Error {}
 
 const Oid = z.string().regex(/^[0-9a-f]{40}$/)
@@ -15,7 +15,7 @@ const Manifest = z.object({
   schema: z.string(),
   /** ISO 8601, UTC. */
   createdAt: z.iso.datetime(),
-  /** The version of Ganglion that wrote it. */
+  /** Version of Ganglion that wrote it. */
   ganglion: z.string(),
   kbs: z.array(
     z.object({
@@ -23,17 +23,17 @@ const Manifest = z.object({
       slug: z.string(),
       tenant: z.string(),
       refs: z.record(z.string(), Oid),
-      /** The highest number of a seqId that was given, or may not be given again. */
+      /** Highest seqId number that was assigned or is reserved. */
       highestNumber: z.int().min(0),
     }),
   ),
-  /** SHA-256 of bytes of Sources that were gone already. Earlier backups do not say. */
+  /** SHA-256 of Sources' bytes that were missing already. Absent in earlier backups. */
   missingBlobs: z.array(z.string()).exactOptional(),
-  /** SHA-256 of each other file, by its path in the folder. Earlier backups do not say. */
+  /** SHA-256 of each other file, by its path in the folder. Absent in earlier backups. */
   files: z.record(z.string(), z.string()).exactOptional(),
 })
 
-/** What a backup holds; written last, so that a folder without it is no backup. */
+/** Content of a backup. It is written last, so that a folder without it is no backup. */
 export type Manifest = z.infer<typeof Manifest>
 
 export const manifestName = 'manifest.json'
@@ -48,7 +48,7 @@ export function backupFiles(dir: string) {
   }
 }
 
-/** @throws {BackupError} where there is no whole backup, or one that this version cannot read. */
+/** @throws {BackupError} if there is no complete backup, or one that this version cannot read */
 export async function readManifest(dir: string): Promise<Manifest> {
   const { manifest } = backupFiles(dir)
   const text = await readFile(manifest, 'utf8').catch((cause: unknown) => {

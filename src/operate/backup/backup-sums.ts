@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { hasCode } from '../../system/error-code.ts'
 import { BackupError, type Manifest, manifestName } from './backup-manifest.ts'
 
-/** Sums of a backup's files: SHA-256 by path in its folder. The file of a Source has its sum for a name, and is not read. */
+/** Returns the SHA-256 of a backup's files, by path in its folder. The file of a Source has its sum as its name, and is not read. */
 export async function sumsOf(dir: string): Promise<Record<string, string>> {
   const entries = await readdir(dir, { recursive: true, withFileTypes: true })
   const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name))
@@ -19,8 +19,8 @@ export async function sumsOf(dir: string): Promise<Record<string, string>> {
 }
 
 /**
- * Returns what is wrong with the files of a backup, a sentence each. An earlier backup without sums has nothing to compare.
- * @param options.sources also the files of Sources, which a restore checks one by one
+ * Returns the problems of a backup's files, a sentence each. An earlier backup without sums cannot be checked.
+ * @param options.sources true to check the files of Sources, too, which a restore checks one by one
  */
 export async function findDamage(
   dir: string,
@@ -38,7 +38,7 @@ export async function findDamage(
   return damage
 }
 
-/** @throws {BackupError} naming the files that are damaged */
+/** @throws {BackupError} naming the damaged files */
 export async function requireUndamaged(dir: string, manifest: Manifest): Promise<void> {
   const damage = await findDamage(dir, manifest, { sources: false })
   if (damage.length > 0) throw new BackupError(`${dir} is damaged: ${damage.join('; ')}. Restore another backup.`)

@@ -29,15 +29,15 @@ import { sumsOf } from './backup-sums.ts'
 
 const attempts = 100
 
-/** What a backup holds, if not everything: a tenant with the knowledge bases of these ids. */
+/** Part of a deployment to back up: a tenant with the knowledge bases of these ids. */
 export type BackupPart = { tenantId: string; kbIds: readonly string[] }
 
 /**
- * Copies everything that is not derived into a folder that is empty or does not exist, while servers are running too. The
- * database goes first: what it names is in the rest. The manifest goes last, and then everything is on the disk. The folder is the
- * same wherever the parts of the deployment are. Where it fails, what it made is removed.
- * @throws {BackupError} for a folder that holds something, and packs that are gone; {GitError} for a repository that cannot be copied
- *   whole; what the bucket throws.
+ * Copies everything that is not derived into a folder that is empty or does not exist, while servers may be running. The database comes
+ * first, since it names files of the rest. The manifest comes last, when everything is on the disk. The folder is the same for every kind
+ * of deployment. On failure, the copied files are removed.
+ * @throws {BackupError} for a folder that is not empty, and missing packs; {GitError} for a repository that cannot be copied completely;
+ * errors of the bucket
  */
 export async function backup(
   ctx: Context,
@@ -53,7 +53,7 @@ export async function backup(
     if (only === undefined) await ctx.markers.set('backup', manifest.createdAt)
     return { dir, manifest }
   } catch (error) {
-    await removeMade(dir, isNew).catch(() => {}) // the error says more
+    await removeMade(dir, isNew).catch(() => {}) // The original error says more.
     throw error
   }
 }
@@ -93,7 +93,7 @@ async function fill(
   return manifest
 }
 
-/** Removes the rows of all others from a copy of the database, and from its free pages. */
+/** Removes all other rows from a copy of the database, and from its free pages. */
 async function leaveOnly(file: string, { tenantId, kbIds }: BackupPart): Promise<void> {
   const { db, close } = await openDatabase(file)
   try {
@@ -115,11 +115,11 @@ async function leaveOnly(file: string, { tenantId, kbIds }: BackupPart): Promise
   }
 }
 
-/** @returns whether it was not there. */
+/** @returns true if it did not exist */
 async function makeEmptyFolder(dir: string): Promise<boolean> {
   const made = await mkdir(dir, { recursive: true, mode: 0o700 })
   if ((await readdir(dir)).length > 0) throw new BackupError(`${dir} is not empty: a backup needs a folder of its own.`)
-  // Nobody else may look while it is filled either.
+  // Private from the start, while it is being filled.
   await chmod(dir, 0o700)
   return made !== undefined
 }
@@ -135,7 +135,7 @@ async function makePrivate(dir: string): Promise<void> {
   }
 }
 
-/** The knowledge bases that the copied database knows: those that came after it are not in this backup. */
+/** Returns the knowledge bases in the copied database: later ones are not in this backup. */
 async function registered(file: string): Promise<(KbIdentity & { tenant: string })[]> {
   const { db, close } = await openDatabase(file)
   try {
@@ -153,7 +153,7 @@ async function registered(file: string): Promise<(KbIdentity & { tenant: string 
   }
 }
 
-/** Without a write to the repository or its index, which are the server's. */
+/** Copies a repository without writing to it or to its index, which belong to the server. */
 async function backUpRepository(
   ctx: Context,
   identity: KbIdentity,
@@ -168,7 +168,7 @@ async function backUpRepository(
     try {
       copyProjection(directory.index(identity.id), indexDir)
     } catch {
-      // A damaged index is no reason to have no backup: another is built.
+      // A damaged index must not prevent a backup: another is built.
       await rm(join(indexDir, projectionFile), { force: true })
     }
     const kb = new KnowledgeBase(identity, { gitDir, indexDir, parser })
@@ -176,7 +176,7 @@ async function backUpRepository(
       if (!existsSync(gitDir)) throw new RepositoryMissing(gitDir)
       const refs = await refsOfOneMoment(kb.repository)
       await writeBundle(kb.repository, refs, file)
-      const knownNumber = nextNumber(kb) // also of what main has lost since
+      const knownNumber = nextNumber(kb) // Includes numbers that main has lost since.
       await kb.followTo({ main: refs.get(mainRef), queue: refs.get(queueRef) })
       return { refs: Object.fromEntries(refs), highestNumber: Math.max(knownNumber, nextNumber(kb)) - 1 }
     } finally {
@@ -187,7 +187,7 @@ async function backUpRepository(
   }
 }
 
-/** @param fetched where a repository that nodes share is fetched to, so that it fills no cache, and nothing comes from one */
+/** @param fetched folder for a shared repository, which is fetched anew so that it neither fills nor uses a cache */
 async function repositoryOf(
   { cluster, directory }: Context,
   { id, slug }: KbIdentity,
@@ -199,7 +199,7 @@ async function repositoryOf(
   return fetched
 }
 
-/** Main and the queue belong together: what is on main is on the queue, and stays there. Other refs stand for themselves. */
+/** Returns consistent refs: every approval on main is on the queue, and stays there. Other refs are independent. */
 async function refsOfOneMoment(repository: Repository): Promise<Map<string, Oid>> {
   let main: Oid | undefined
   let queue: Oid | undefined
@@ -210,7 +210,7 @@ async function refsOfOneMoment(repository: Repository): Promise<Map<string, Oid>
   }
   const refs = await listRefs(repository.gitDir)
   for (const ref of await brokenRefs(repository)) refs.delete(ref)
-  for (const ref of refs.keys()) if (ref.startsWith(candidateRefs)) refs.delete(ref) // derived
+  for (const ref of refs.keys()) if (ref.startsWith(candidateRefs)) refs.delete(ref) // These refs are derived.
   for (const [ref, oid] of [
     [mainRef, main],
     [queueRef, queue],

@@ -27,18 +27,18 @@ import { buildFolder, type RestoredKb, type RestoreOptions, restoreMark } from '
 export type RestoreTarget = Pick<ContextOptions, 'dataDir' | 'database' | 'bucket' | 'objects'>
 
 export type Restored = {
-  /** Without what is elsewhere. In a cluster it is not made. */
+  /** Data directory for the parts that are not elsewhere. A cluster has none. */
   dataDir: string
   kbs: RestoredKb[]
 }
 
 /**
- * Makes a deployment from a backup, of whichever kind. The data directory of one machine is built beside its place first, so that a
- * backup that cannot be restored changes nothing. Then objects are put into the bucket, if there is one; what a server goes by comes
- * last, at once: the rows in one transaction, or the folder by its name. A restore that is cut off can be repeated.
- * @param target is vacant, wherever its parts are
- * @throws {BackupError} for a target that is in use, and a backup that is not whole or was made by a newer version;
- *   {DatabaseNotVacant}; {DataDirectoryInUse} while another restore is building the same; what the database and the bucket throw
+ * Restores a deployment of any kind from a backup. The data directory of one machine is built next to its final place first, so that a
+ * backup that cannot be restored changes nothing. Then objects are put into the bucket, if there is one. The parts that servers go by come
+ * last, atomically: the rows in one transaction, or the folder by its name. An interrupted restore can be repeated.
+ * @param target must be vacant, wherever its parts are
+ * @throws {BackupError} for a target that is in use, and a backup that is incomplete or from a newer version; {DatabaseNotVacant};
+ * {DataDirectoryInUse} while another restore builds the same one; errors of the database and the bucket
  */
 export async function restore(source: string, target: RestoreTarget, options: RestoreOptions = {}): Promise<Restored> {
   const dir = resolve(source)
@@ -70,14 +70,14 @@ async function restoreInto(
   const { dataDir, objects } = place
   const root = `${dataDir}.restoring`
   const cutOff = database === undefined ? readIfThere(restoreMark(root)) : await unfinishedRestore(database.db)
-  // Backups that do not say which bytes they lack were made without those in a bucket: they are still there.
+  // Backups without this list were made without the bytes in a bucket, which are still there.
   const holdsBytes = manifest.missingBlobs !== undefined || existsSync(backupFiles(dir).blobs)
   const bucket = holdsBytes ? blobBucket(place) : undefined
   const buckets = new RestoreBuckets(
     [objects, holdsBytes ? place.bucket : undefined].filter((one) => one !== undefined),
   )
   await buckets.requireVacant(cutOff)
-  // In a cluster it is a cache.
+  // The data directory of a cluster is a cache.
   if (objects === undefined) await requireVacant(dataDir, cutOff)
   const directory = DataDirectory.open(root)
   const release = await acquireLock(directory, { waitMs: 0 })
@@ -108,7 +108,7 @@ async function restoreInto(
     await syncTree(root)
   } catch (error) {
     release()
-    // What was begun can be repeated, which the mark in the folder says.
+    // A restore that has begun can be repeated: the mark in the folder identifies it.
     if (!isBegun) await rm(root, { recursive: true, force: true })
     throw error
   }
@@ -137,14 +137,14 @@ async function putSources(
 type Built = {
   directory: DataDirectory
   dataDir: string
-  /** Whether the repositories are in the bucket. */
+  /** True if the repositories are in the bucket. */
   isShared: boolean
   repositories: readonly PutRepository[]
   buckets: RestoreBuckets
   mark: string
 }
 
-/** Has servers see what was built. */
+/** Makes the restored state visible to servers. */
 async function publish(database: Database | undefined, built: Built): Promise<void> {
   const { directory, dataDir, isShared, repositories, buckets, mark } = built
   const { root } = directory
@@ -160,7 +160,7 @@ async function publish(database: Database | undefined, built: Built): Promise<vo
     await loadPostgres(transaction, rows)
     for (const repository of repositories) await insertRepository(transaction, repository)
   })
-  // It is over: what cannot be removed now is in nobody's way.
+  // The restore is complete: a mark that cannot be removed now is harmless.
   await buckets.end(mark).catch(() => {})
   if (isShared) await rm(root, { recursive: true })
   else for (const file of [restoreMark(dataDir), rows]) await rm(file)
@@ -172,11 +172,11 @@ async function moveFolder(from: string, to: string): Promise<void> {
   await syncDirectory(dirname(to))
 }
 
-/** @param cutOff the mark of the restore that is repeated */
+/** @param cutOff mark of the interrupted restore that is repeated */
 async function requireVacant(dataDir: string, cutOff: string | undefined): Promise<void> {
   if (!existsSync(dataDir)) return
   if (cutOff !== undefined && readIfThere(restoreMark(dataDir)) === cutOff) {
-    await rm(dataDir, { recursive: true }) // The database has no row of it yet.
+    await rm(dataDir, { recursive: true }) // The database has none of its rows yet.
   } else if ((await readdir(dataDir)).length > 0) {
     throw new BackupError(
       `${dataDir} is not empty. Stop the server that uses it, move it away (mv ${dataDir} ${dataDir}.old), and restore again.`,
@@ -189,8 +189,8 @@ async function requireVacant(dataDir: string, cutOff: string | undefined): Promi
 }
 
 /**
- * The prefixes of buckets that a restore puts objects below. An object with the name of the restore's mark says whose they are, so that
- * a restore that was cut off can be repeated. Nothing is ever removed: what a restore leaves that was not repeated is an orphan.
+ * Prefixes of buckets into which a restore puts objects. An object named after the restore's mark identifies their owner, so that an
+ * interrupted restore can be repeated. Nothing is ever removed: objects of a restore that was not repeated are orphans.
  */
 class RestoreBuckets {
   readonly #buckets: { name: string; bucket: S3Bucket }[]
@@ -199,7 +199,7 @@ class RestoreBuckets {
     this.#buckets = options.map((one) => ({ name: `s3://${one.bucket}/${one.prefix}`, bucket: new S3Bucket(one) }))
   }
 
-  /** @param mark of the restore that was cut off @throws {BackupError} if there are objects of anybody else */
+  /** @param mark of the interrupted restore @throws {BackupError} if there are objects of anybody else */
   async requireVacant(mark: string | undefined): Promise<void> {
     for (const { name, bucket } of this.#buckets) {
       if (mark !== undefined && (await bucket.has(keyOf(mark)))) continue
@@ -209,7 +209,7 @@ class RestoreBuckets {
     }
   }
 
-  /** @param file where the mark is */
+  /** @param file with the mark */
   async begin(mark: string, file: string): Promise<void> {
     await writeFile(file, mark)
     const sha256 = createHash('sha256').update(mark).digest('hex')

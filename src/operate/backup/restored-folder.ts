@@ -21,31 +21,28 @@ import { BackupError, backupFiles, type Manifest } from './backup-manifest.ts'
 export type RestoredKb = {
   id: string
   slug: string
-  /** The next seqId's number is above it. */
+  /** Floor that the number of the next seqId exceeds. */
   seqFloor: number
-  /** What git's own check says of the repository, as it did where the backup was made, and which bytes are missing. */
+  /** Findings of git's own check, which were the same when the backup was made, and missing bytes. */
   warnings: string[]
 }
 
 export type RestoreOptions = {
-  /**
-   * Whether nobody has written since the backup was made, and nobody will to where it was made: then sessions, one-time links and
-   * seqIds go on where they were.
-   */
+  /** True if nobody has written since the backup, nor will write to its origin: then sessions, one-time links and seqIds continue. */
   isMove?: boolean | undefined
-  /** Whether bytes of Sources that the backup has lost are named in the warnings, instead of an error. */
+  /** True to report bytes of Sources that the backup has lost as warnings instead of an error. */
   allowMissing?: boolean | undefined
 }
 
-/** Numbers that may have been given after the backup was made, and may have been cited: they are not given again. */
+/** Count of seqIds that may have been assigned and cited after the backup, and are not assigned again. */
 const numbersLeftOut = 10_000
 const fsckLimitMs = 30 * 60_000
 
 /**
- * Makes the data directory of one machine from a backup, but for the bytes of Sources.
- * @param root of the new directory, which may hold what a restore that was cut off has left
- * @returns the bytes of Sources that are to be put, each once
- * @throws {BackupError} for a backup that is not whole
+ * Builds the data directory of one machine from a backup, except for the bytes of Sources.
+ * @param root of the new directory, which may contain files of an interrupted restore
+ * @returns the hashes of the Sources' bytes to store, each once
+ * @throws {BackupError} for an incomplete backup
  */
 export async function buildFolder(
   dir: string,
@@ -65,7 +62,7 @@ export async function buildFolder(
   try {
     await forgetOrigin(ctx.database.db)
     if (!isMove) {
-      // Those that were ended since the backup must not come back.
+      // Sessions and links that were ended since the backup must not come back.
       await ctx.sessions.clear()
       await ctx.oneTimeLinks.clear()
       // The first comparison finds what the backup lacks.
@@ -92,12 +89,12 @@ export async function buildFolder(
   }
 }
 
-/** Returns the floor of the seqIds of a copy, where the original may have given more since. */
+/** Returns the floor for seqIds of a copy whose original may have assigned more since. */
 export function floorAbove(highestNumber: number): number {
   return Math.min(highestNumber + numbersLeftOut, maxNumber)
 }
 
-/** The file in a data directory that says of which restore it is, until that has ended. */
+/** File in a data directory that identifies its restore until that has ended. */
 export function restoreMark(root: string): string {
   return join(root, 'restoring')
 }
@@ -129,7 +126,7 @@ async function restoreKb(
   return { id, slug, seqFloor, warnings }
 }
 
-/** Before the knowledge base is opened for good, which may approve what was left unfinished. */
+/** Must run before the knowledge base is opened for good, which may finish interrupted approvals. */
 async function raiseFloor({ directory, parser, now }: Context, identity: KbIdentity, floor: number): Promise<void> {
   const [gitDir, indexDir] = [directory.repository(identity.id), directory.index(identity.id)]
   const kb = new KnowledgeBase(identity, { gitDir, indexDir, parser })

@@ -16,11 +16,14 @@ type RowChange = { table: keyof Schema; where: ReturnType<typeof sql<SqlBool>>; 
 /** Returns the new text of a cell of a row. */
 type Rewrite = (text: string, column: string, row: Record<string, unknown>) => string
 
-/** Only counts what was asked, without case and accents: two questions may be the same without what goes. */
+/**
+ * Tables of questions, compared without case and accents. Rows that contain an erased text are deleted, since two may become equal without
+ * it.
+ */
 const forgotten: ReadonlySet<keyof Schema> = new Set(['asked_questions', 'opened_results'])
 const rowsAtOnce = 500
 
-/** Takes what is to be erased out of the rows, and names commits and blobs by their new ids, all at once. May be repeated. */
+/** Removes erased data from the rows, and updates the ids of commits and blobs, all at once. Idempotent. */
 export function eraseRows(
   db: Kysely<Schema>,
   rows: RowsToErase,
@@ -33,7 +36,7 @@ export function eraseRows(
   })
 }
 
-/** Returns how many rows hold what is to be erased. */
+/** Counts the rows that contain data to erase. */
 export function countHolders(db: Kysely<Schema>, rows: RowsToErase): Promise<number> {
   // PostgreSQL streams rows in transactions only.
   return inTransaction(db, async (transaction) => {
@@ -48,7 +51,7 @@ function rowChanges({ kbId, tenantId, oids, plan }: RowsToErase): RowChange[] {
   const folded = new Erasing({ ...plan, texts: plan.texts.map((one) => ({ ...one, text: fold(one.text) })) })
   const rewrite = (text: string) =>
     erasing.replace(text).replace(/(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])/g, (oid) => oids.get(oid) ?? oid)
-  // Other tenants, and texts that others of the tenant have, are not what was asked for.
+  // Only names and addresses of people are erased from rows of other knowledge bases.
   const people = new Erasing({ ...plan, texts: plan.texts.filter(({ isWord }) => isWord) })
   const ofTenant = sql<SqlBool>`tenant_id = ${tenantId}`
   const ofSessions = sql<SqlBool>`session_id in (select id from chat_sessions where kb_id = ${kbId})`
@@ -66,7 +69,7 @@ function rowChanges({ kbId, tenantId, oids, plan }: RowsToErase): RowChange[] {
   ]
 }
 
-/** Returns a cell of an event without what the event tells of an erased page: its tags, and faults that name it. */
+/** Returns a cell of an event without data of an erased page: its tags, and faults that name it. */
 function withoutPage(plan: ErasurePlan, ...[text, column, row]: Parameters<Rewrite>): string {
   if (column !== 'candidate' && column !== 'data') return text
   const { candidateId, seqId, problems }: EventData = JSON.parse(String(row.data))
@@ -89,9 +92,9 @@ async function removeRows(
   transaction: Transaction<Schema>,
   { kbId, tenantId, plan: { seqIds, sources, people } }: RowsToErase,
 ): Promise<void> {
-  // Kept answers to requests hold what was sent.
+  // Stored answers contain what was sent.
   await transaction.deleteFrom('idempotency_keys').where('tenant_id', '=', tenantId).execute()
-  // The forge still has what goes, and its main would bring it back.
+  // The forge still has the erased data, and its main would bring it back.
   await transaction.deleteFrom('forge_links').where('kb_id', '=', kbId).execute()
   for (const cited of [...seqIds, ...sources.map(({ id }) => id)]) {
     const turns = sql<string>`(select session_id from chat_turns
@@ -138,7 +141,7 @@ async function erasePerson(transaction: Transaction<Schema>, id: string): Promis
     .execute()
 }
 
-/** Of words by which Ganglion works. */
+/** Columns with words that Ganglion itself uses. */
 const kept: ReadonlySet<string> = new Set(['action', 'audience', 'format', 'git', 'kind', 'kinds', 'role', 'status'])
 
 type ChangedRow = { row: Record<string, unknown>; cells: [string, string][] }
@@ -158,7 +161,7 @@ async function changedRows(
   return changed
 }
 
-/** A row is found again by all that it holds. */
+/** Rewrites rows, each identified by its full content. */
 async function rewriteRows(transaction: Transaction<Schema>, change: RowChange): Promise<void> {
   const { table } = change
   for (const { row, cells } of await changedRows(transaction, change)) {

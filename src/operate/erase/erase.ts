@@ -22,23 +22,23 @@ import { Erasing } from './erasing.ts'
 import { type ErasurePlan, type ErasureRequest, planErasure, requireDeciders } from './plan-erasure.ts'
 import { HistoryRewrite } from './rewrite-history.ts'
 
-/** An erasure that is decided: the new history is whole, and the rest follows whatever happens. */
+/** Erasure that is decided: the new history is complete, and the remaining steps follow whatever happens. */
 type Journal = {
   kbId: string
   tenantId: string
   oids: [Oid, Oid][]
-  /** Where {@link erasedRef} points in the new history. */
+  /** Commit of {@link erasedRef} in the new history. */
   head: Oid
-  /** In a cluster: where its bucket has the new history. */
+  /** Location of the new history in a cluster's bucket. */
   shared?: { refs: [string, Oid][]; packs: PackEntry[] }
   plan: ErasurePlan
 }
 
 export type ErasureStep = 'written' | 'decided' | 'switched' | 'removed' | 'rewritten'
 
-/** Objects that are written as one pack. */
+/** Number of objects that are written as one pack. */
 const objectsAtOnce = 1_000
-/** Refs that are derived, or made here. */
+/** Refs that are derived, or created here. */
 const leftOut = [candidateRefs, erasedRef]
 
 function placesOf({ erasure }: DataDirectory) {
@@ -46,9 +46,10 @@ function placesOf({ erasure }: DataDirectory) {
 }
 
 /**
- * Writes the history of a knowledge base anew, beside it, without what is to be erased, and decides on it. {@link finishErasure} does the
- * rest. For a process that holds the data directory's lock, while no server uses the database.
- * @returns what is erased @throws {Error} with a sentence for a person, and nothing is changed
+ * Writes the history of a knowledge base without the erased data next to it, and decides the erasure. {@link finishErasure} does the rest.
+ * The process must hold the data directory's lock, and no server may use the database.
+ * @returns what is erased
+ * @throws {Error} with a sentence for a person; then nothing is changed
  */
 export function prepareErasure(
   ctx: Context,
@@ -90,7 +91,7 @@ export function prepareErasure(
   })
 }
 
-/** The refs that the new history has, too. */
+/** Returns the refs that the new history also has. */
 export async function keptRefs({ gitDir }: Repository): Promise<[ref: string, oid: Oid][]> {
   return [...(await listRefs(gitDir))].filter(([ref]) => !leftOut.some((one) => ref.startsWith(one)))
 }
@@ -143,9 +144,9 @@ async function writeHistory(
 }
 
 /**
- * Does what is left of an erasure that is decided: puts the new history in place, removes what was derived from the old one, and rewrites
- * the database. May be repeated, after a crash at any point. For a process that holds the lock, with no knowledge base open.
- * @returns whether there was one
+ * Completes a decided erasure: puts the new history in place, removes everything derived from the old one, and rewrites the database. Can
+ * be repeated after a crash at any point. The process must hold the lock, with no knowledge base open.
+ * @returns true if there was one
  */
 export function finishErasure(ctx: Context, onStep: (step: ErasureStep) => void = () => {}): Promise<boolean> {
   const { database, directory, markers } = ctx
@@ -160,7 +161,7 @@ export function finishErasure(ctx: Context, onStep: (step: ErasureStep) => void 
       onStep('removed')
       const { oids, ...rows } = journal
       await eraseRows(database.db, { ...rows, oids: new Map(oids) }, async (transaction) => {
-        // The journal names what goes.
+        // The journal itself names erased data.
         await transaction.updateTable('stamps').set({ at: 'null' }).where('name', '=', 'erasure').execute()
       })
     }
@@ -205,7 +206,7 @@ async function removeOld(ctx: Context, { kbId, plan }: Journal): Promise<void> {
   }
   for (const { contentHash, isOnly } of plan.sources) if (isOnly) await blobs.remove(contentHash)
   for (const name of plan.extracts) await texts.remove(name)
-  // What they hold cannot be looked into yet.
+  // Incomplete uploads cannot be searched yet.
   for (const id of await uploads.begunIn(kbId)) {
     await uploads.remove(id)
     await uploadBytes.remove(id)

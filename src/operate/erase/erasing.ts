@@ -12,23 +12,23 @@ export type FileKind = 'page' | 'record' | 'file'
 
 type File = { kind: FileKind; path: string; data: Buffer }
 
-/** What is to be erased of a knowledge base. */
+/** Data to erase from a knowledge base. */
 export type ErasedThings = {
   seqIds: readonly string[]
-  /** Their candidates, and others of what is erased. */
+  /** Candidates of the pages, and others with erased data. */
   candidates: readonly string[]
-  /** Those of them that wait. */
+  /** Pending ones among them. */
   pending: readonly string[]
-  /** Paths and contents that these pages ever had, with their seqId: pushed pages had no seqId yet. */
+  /** seqIds by the paths and contents that these pages ever had: pushed pages had no seqId yet. */
   paths: Readonly<Record<string, string>>
   contents: Readonly<Record<string, string>>
-  /** Texts that go wherever they stand. `isWord`: not within a word. */
+  /** Texts to erase everywhere. `isWord`: whole words only. */
   texts: readonly { text: string; isWord: boolean }[]
   /** ISO 8601, UTC. */
   at: string
 }
 
-/** Where a page that is erased stands: its path may say what it said. */
+/** Returns the path of an erased page: its own path may reveal its content. */
 export function erasedPath(seqId: string): string {
   return `neurons/erased/${seqId}.md`
 }
@@ -38,7 +38,7 @@ export function fileKindOf(path: string): FileKind {
   return /^[0-9a-f]{2}\/[0-9a-f]{2}\/[0-9a-f-]{36}\.md$/.test(path) ? 'record' : 'file'
 }
 
-/** Takes what is to be erased out of texts and files. */
+/** Removes data to erase from texts and files. */
 export class Erasing {
   readonly seqIds: ReadonlySet<string>
   readonly candidates: ReadonlySet<string>
@@ -61,14 +61,15 @@ export class Erasing {
     return this.#forms.replace(text)
   }
 
-  /** Returns the name of a file or folder without the texts to erase, also as the server makes names of titles. */
+  /** Returns the name of a file or folder without the texts to erase, including the forms in which the server derives names from titles. */
   replaceName(name: string): string {
     return this.#forms.replaceName(name)
   }
 
   /**
-   * A file without what is to be erased. `seqId`: of the erased page that it is.
-   * @param named gives the new id of a blob that a record names @throws {Error} if a text is part of what the server itself writes
+   * Returns a file without data to erase. `seqId`: set if the file is an erased page.
+   * @param named returns the new id of a blob that a record names
+   * @throws {Error} if a text is part of what the server itself writes
    */
   async rewriteFile(
     { kind, path, data }: File,
@@ -127,7 +128,7 @@ export class Erasing {
     return formatNeuron(kept, `This version was erased (${version}).\n`)
   }
 
-  /** Who decided what stays. What waits is dismissed. */
+  /** Empties a record, but keeps who decided. A pending candidate is dismissed. */
   #emptied(record: Candidate): Candidate {
     const { tests: _, ...kept } = record
     const { decisions, verdict, metadata, connector } = kept

@@ -6,12 +6,12 @@ import { countHolders } from './erase-rows.ts'
 import { Erasing, fileKindOf } from './erasing.ts'
 import type { ErasurePlan } from './plan-erasure.ts'
 
-/** How many pages of today, their versions, candidates, other files, commits and rows of the database hold a text. */
+/** Number of present pages, their versions, candidates, other files, commits and database rows that contain a text. */
 export type TextPlaces = { text: string } & Record<(typeof textPlaces)[number], number>
 
 export const textPlaces = ['pages', 'versions', 'candidates', 'files', 'commits', 'rows'] as const
 
-/** Finds where each text of a plan stands, in the whole history, and as an erasure would find it. */
+/** Finds the places of each text of a plan in the whole history, as an erasure would. */
 export async function findTexts(
   ctx: Pick<Context, 'database'>,
   { identity: { id: kbId, tenantId }, repository, projection }: KnowledgeBase,
@@ -29,7 +29,7 @@ export async function findTexts(
     const [, oid = '', path = ''] = /^(\w+) ?(.*)$/.exec(line) ?? []
     const kind = path === '' ? 'commit' : fileKindOf(path)
     const text = (await repository.readOnce(oid)).data.toString('utf8')
-    // A page has a version for each of its texts; other files count once.
+    // A page counts once for each of its texts; other files count once.
     const key = `${kind} ${kind === 'record' || kind === 'file' ? path : oid}`
     for (const { erasing, found } of sought) {
       if ([path, text].some((each) => erasing.replace(each) !== each)) found.add(key)

@@ -10,11 +10,11 @@ import { ingestConnector } from '../../rules/candidates/candidate.ts'
 import { originPrefix } from '../../sources/ingest/source-candidate.ts'
 import { type ErasedThings, Erasing } from './erasing.ts'
 
-/** What an administrator wants erased. */
+/** Request of an administrator to erase data. */
 export type ErasureRequest = {
   neurons: readonly string[]
   texts: readonly string[]
-  /** Ids of Sources, which go with all editions and all pages made of them. */
+  /** Ids of Sources, which are erased with all editions and all pages compiled from them. */
   sources: readonly string[]
   /** E-mail addresses. */
   people: readonly string[]
@@ -23,27 +23,27 @@ export type ErasureRequest = {
 }
 
 export type ErasurePlan = ErasedThings & {
-  /** Sources that go, and of which the bytes go: no other has them. */
+  /** Sources to erase. `isOnly`: no other Source has the same bytes, which are then erased, too. */
   sources: readonly { id: string; contentHash: string; isOnly: boolean }[]
-  /** Files of kept texts that go. */
+  /** Stored texts of Sources to erase. */
   extracts: readonly string[]
-  /** Ids of the people whose names and addresses go. */
+  /** Ids of the people whose names and addresses are erased. */
   people: readonly string[]
-  /** The address of a forge's repository that the knowledge base is linked to, until then. */
+  /** Address of the linked repository on a forge; the erasure removes the link. */
   forge: string | null
 }
 
-/** A candidate, and the Neuron that it became. */
+/** Candidate, and the Neuron that it became. */
 type Sent = { id: string; seqId: string | null }
 
-/** Shorter texts are part of too much. */
+/** Minimum length of a text to erase: shorter ones occur in too many places. */
 const leastText = 4
-/** Of digits, which ids and times have, too. */
+/** Minimum length of digits, which also occur in ids and times. */
 const leastDigits = 9
-/** A page that says less is too like others. */
+/** Minimum length of a page's content: shorter ones resemble too many others. */
 const leastContent = 20
 
-/** Finds what a request is about. @throws {Error} with a sentence for a person */
+/** Finds the data that a request is about. @throws {Error} with a sentence for a person */
 export async function planErasure(ctx: Context, kb: KnowledgeBase, request: ErasureRequest): Promise<ErasurePlan> {
   const { read: sql } = kb.projection
   const editions = await editionsOf(ctx, kb, request.sources)
@@ -94,7 +94,7 @@ export async function planErasure(ctx: Context, kb: KnowledgeBase, request: Eras
   }
   for (const path of Object.keys(plan.paths)) {
     const holder = sql.get`SELECT seq_id FROM files WHERE path = ${path}`?.seq_id
-    // What was pushed there may be the other's.
+    // A page pushed there may belong to the other Neuron.
     if (typeof holder === 'string' && !seqIds.includes(holder)) delete plan.paths[path]
   }
   const things = { ...plan, candidates: [...plan.candidates] }
@@ -107,7 +107,7 @@ export async function planErasure(ctx: Context, kb: KnowledgeBase, request: Eras
   }
 }
 
-/** Feedback of readers on answers that name a page or a Source, and so quote it; with the Neurons that it became. */
+/** Returns feedback of readers on answers that name, and so quote, a page or a Source, with the Neurons that it became. */
 async function feedbackOn({ projection, repository }: KnowledgeBase, ids: readonly string[]): Promise<Sent[]> {
   if (ids.length === 0) return []
   const { read: sql } = projection
@@ -122,7 +122,7 @@ async function feedbackOn({ projection, repository }: KnowledgeBase, ids: readon
   return found
 }
 
-/** As many people as `kb.yaml` asks for what is red: nothing is redder. @throws {Error} with a sentence for a person */
+/** Requires as many people as `kb.yaml` does for the red zone. @throws {Error} with a sentence for a person */
 export async function requireDeciders(ctx: Context, kb: KnowledgeBase, { decidedBy }: ErasureRequest): Promise<void> {
   const { deciding } = await kb.settings()
   const needed = deciding?.approvals.red ?? 2
@@ -166,8 +166,8 @@ async function soleBytes(ctx: Context, editions: readonly { id: string; contentH
 }
 
 /**
- * The kept texts of Sources that go, and what models made that holds a text.
- * @throws {Error} for a Source that stays and holds a text: its bytes cannot be written anew
+ * Returns the stored texts of Sources to erase, and model outputs that contain a text.
+ * @throws {Error} for a Source that is kept and contains a text: its bytes cannot be rewritten
  */
 async function extractsOf(
   ctx: Context,

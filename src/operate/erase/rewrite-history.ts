@@ -8,7 +8,7 @@ import { pauses } from '../../system/pauses.ts'
 import { type Erasing, erasedPath, type FileKind, fileKindOf } from './erasing.ts'
 import { erasedWord } from './text-forms.ts'
 
-/** Trailers of the server, which say who decided what; others may hold what is to go. */
+/** Trailers of the server, which record who decided what; others may contain data to erase. */
 const keptTrailers = new Set(
   [
     ...['Candidate', 'Neuron', 'Kind', 'Connector', 'Source', 'Removes', 'Approved-By', 'Knowledge-Base', 'Number'],
@@ -16,21 +16,18 @@ const keptTrailers = new Set(
   ].map((name) => name.toLowerCase()),
 )
 
-/** What becomes of a tree: the new one, and the erased pages that it had, by seqId, with the blobs before and after. */
+/** Rewritten tree: its new id, and the erased pages that it had, by seqId, with the blobs before and after. */
 type Rewritten = { oid: Oid; erased: ReadonlyMap<string, { was: Oid; is: Oid }> }
 
-/** `seqId`: of the erased page that it is. */
+/** Rewritten file. `seqId`: set if it is an erased page. */
 type RewrittenFile = { oid: Oid; seqId: string | undefined }
 
 const none: Rewritten['erased'] = new Map()
 const emptyTree = hashObject('tree', Buffer.alloc(0))
 
-/**
- * Writes a history anew without what is to be erased. What holds nothing of it keeps its object id, and commits keep their times, authors
- * and parents.
- */
+/** Rewrites a history without data to erase. Unaffected objects keep their ids, and commits keep their times, authors and parents. */
 export class HistoryRewrite {
-  /** The new ids of objects that are others now. */
+  /** New ids of changed objects. */
   readonly oids = new Map<Oid, Oid>()
   readonly #from: Repository
   readonly #erasing: Erasing
@@ -64,7 +61,7 @@ export class HistoryRewrite {
     const { oid: newTree, erased } = await this.#tree(tree, '')
     const parents = parentsOfCommit(data)
     const newParents = parents.map((parent) => this.newId(parent))
-    // Other bytes stay as they are.
+    // Keeps all other bytes as they are.
     const encoding = isUtf8(data) ? 'utf8' : 'latin1'
     const text = data.toString(encoding)
     const end = text.indexOf('\n\n')
@@ -76,7 +73,7 @@ export class HistoryRewrite {
     const isSame = newTree === tree && newParents.every((parent, at) => parent === parents[at])
     if (isSame && newHeader === header && newMessage === message) return oid
     const others = newHeader
-      // A signature would be wrong.
+      // A signature would be invalid.
       .replace(/^gpgsig(?:-sha256)? .*(?:\n .*)*\n?/gm, '')
       .split('\n')
       .filter((line) => !/^(?:tree|parent) /.test(line) && line !== '')
@@ -84,7 +81,7 @@ export class HistoryRewrite {
     return this.#put('commit', oid, Buffer.from(`${lines.join('\n')}\n\n${newMessage}`, encoding))
   }
 
-  /** Whether a commit says something of what is erased: the server's names it, others changed it. */
+  /** True if a commit concerns erased pages: the server's names them, any other changed them. */
   async #isOfErased(message: string, erased: Rewritten['erased'], parent: Oid | undefined): Promise<boolean> {
     const { candidates, seqIds } = this.#erasing
     const named = trailersOf(message).flatMap(([, value]) => value.split(/[\s,]+/))
@@ -135,7 +132,7 @@ export class HistoryRewrite {
     return rewritten
   }
 
-  /** The new path of what loses a text in its name: the same in all commits, and another for each. */
+  /** Returns the new path of a file whose name contains a text to erase: the same in all commits, and different for each. */
   #newName(path: string, replaced: string): string {
     const known = this.#newNames.get(path)
     if (known !== undefined) return known
@@ -157,14 +154,14 @@ export class HistoryRewrite {
     return tree.with(first, { mode: folderMode, oid }).tree
   }
 
-  /** Also one that was only made here. */
+  /** Reads a tree, stored or only created here. */
   async #readTree(oid: Oid): Promise<Tree> {
     const made = this.#made.get(oid)
     return made === undefined ? this.#from.readTree(oid) : Tree.decode(made)
   }
 
   async #blob(oid: Oid, kind: FileKind, path: string): Promise<RewrittenFile> {
-    // The folder of a commit has most files of the one before.
+    // A commit's folder shares most files with the previous one.
     const key = `${oid} ${path}`
     const known = this.#files.get(key)
     if (known !== undefined) return known
@@ -179,7 +176,7 @@ export class HistoryRewrite {
     return file
   }
 
-  /** The new id of a blob that a record of the queue names. */
+  /** Returns the new id of a blob that a record of the queue names. */
   async #named(oid: Oid): Promise<Oid> {
     const known = this.oids.get(oid)
     if (known !== undefined) return known
@@ -199,7 +196,7 @@ export class HistoryRewrite {
   }
 }
 
-/** A message with its trailers that say who decided what, and no more. */
+/** Returns a message with only the trailers that record who decided what. */
 function withoutSubject(message: string): string {
   const kept = trailersOf(message).filter(([name]) => keptTrailers.has(name.toLowerCase()))
   return [erasedWord, ...(kept.length > 0 ? [kept.map(([name, value]) => `${name}: ${value}`).join('\n')] : [])]

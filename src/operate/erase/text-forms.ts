@@ -3,31 +3,31 @@ import { fileSlug, slugify } from '../../rules/paths/slug.ts'
 import { inert } from '../../rules/text/inert.ts'
 import { escapeMarkdown } from '../../rules/text/inert-text.ts'
 
-/** Word in the place of an erased text. */
+/** Word that replaces an erased text. */
 export const erasedWord = 'Erased'
 
-/** A text to erase. `isWord`: not within a word. */
+/** Text to erase. `isWord`: whole words only. */
 type Sought = { text: string; isWord: boolean }
 
 /** Minimum characters of a slug. Shorter slugs may come from other texts. */
 const leastSlug = 6
-/** Bytes to which the server cuts the slugs of titles, names of pictures, branches and parts. */
+/** Lengths, in bytes, to which the server cuts the slugs of titles, names of pictures, branches and parts. */
 const slugLengths = [80, 60, 50, 40]
 /** Minimum bytes of a file name that may have been cut within the slug of a text. */
 const cutName = 76
-/** Characters at which the server cuts the subject of a commit. */
+/** Length, in characters, to which the server cuts the subject of a commit. */
 const cutLine = 120
 
 const entity = '&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});'
 /** Emphasis and HTML tags that may stand at the end of a word. */
 const markup = '(?:[*_~`]{1,3}|</?[A-Za-z][^<>\\n]{0,100}>){0,4}'
 const special = /[\\^$.*+?()[\]{}|/]/g
-/** Characters of a path or an address. */
+/** Characters of a path or a URL. */
 const pathCharacter = `[^\\s"'<>()|[\\]]`
 
 /**
- * The forms in which files and rows hold texts to erase: as JSON, YAML, Markdown, HTML, addresses and commit messages write them, broken
- * over lines, cut short, and as the server makes names of files of them. Each form is derived with the function that makes it.
+ * Forms in which files and rows contain texts to erase: as written in JSON, YAML, Markdown, HTML, URLs and commit messages, broken over
+ * lines, cut short, and in file names that the server derives from them. Each form is derived with the function that produces it.
  */
 export class TextForms {
   readonly #loose: RegExp | undefined
@@ -58,7 +58,7 @@ export class TextForms {
     if (this.#loose === undefined) return text
     const replaced = text.replace(this.#loose, (found) => {
       if (this.#slugs.has(found) && !this.#texts.includes(found)) return erasedWord.toLowerCase()
-      // An entity of the pattern stands for any character.
+      // An entity in the pattern matches any character.
       return !found.includes('&') || this.#strict.test(found) || this.#strict.test(decoded(found)) ? erasedWord : found
     })
     return this.#withoutCut(replaced)
@@ -86,17 +86,17 @@ export class TextForms {
 
 type Form = { form: string; pattern: string }
 
-/** Never matches without forms. The longest come first: one may hold another. */
+/** Returns a pattern that never matches if there are no forms. The longest come first, since one may contain another. */
 function patternOf(forms: Form[], flags: string): RegExp {
   const sorted = forms.toSorted((a, b) => b.form.length - a.form.length)
   return new RegExp(sorted.length === 0 ? '(?!)' : sorted.map(({ pattern }) => pattern).join('|'), flags)
 }
 
-/** @param isLoose also with any entity in the place of a character */
+/** @param isLoose true to match any entity in place of a character */
 function patternsOf({ text, isWord }: Sought, isLoose: boolean): Form[] {
   const boundary = String.raw`[\p{L}\p{N}]`
   const bounded = (pattern: string) => (isWord ? `(?<!${boundary})${pattern}(?!${boundary})` : pattern)
-  // The case of an e-mail address does not matter to its writer.
+  // Case in an e-mail address is not significant.
   const isAnyCase = text.includes('@')
   const whole = formsOf(text).map((form) => ({ form, pattern: bounded(escaped(form, isLoose, isAnyCase)) }))
   const characters = [...text]
@@ -108,7 +108,7 @@ function patternsOf({ text, isWord }: Sought, isLoose: boolean): Form[] {
   return [...whole, { form: '', pattern: isWord ? `(?<!${boundary})${cut}` : cut }]
 }
 
-/** A space, an entity or the end of a line, also as JSON writes it, with the marks that begin the next line. */
+/** Returns a pattern for a space, an entity or a line end, also in JSON, with the markers that begin the next line. */
 function gap(isLoose: boolean): string {
   const blank = isLoose ? String.raw`(?:[^\S\r\n]|${entity})` : String.raw`[^\S\r\n]`
   const newline = String.raw`(?:\r?\n|(?:\\r)?\\n)[^\S\r\n]*(?:>[^\S\r\n]*)*`
@@ -127,7 +127,7 @@ function escaped(text: string, isLoose: boolean, isAnyCase = false): string {
     .join('')
 }
 
-/** Returns a pattern of a text in upper and lower case. V8 does not match all of a group `(?i:…)` of alternatives. */
+/** Returns a pattern of a text in upper and lower case. V8 misses matches of a group `(?i:…)` of alternatives. */
 function inCases(text: string): string {
   return [...text]
     .map((one) => {
@@ -139,12 +139,12 @@ function inCases(text: string): string {
     .join('')
 }
 
-/** Returns a text with its entities as characters. */
+/** Returns a text with its entities decoded. */
 function decoded(text: string): string {
   return text.replace(new RegExp(entity, 'g'), decodeString)
 }
 
-/** The ways in which files and rows write a text; Markdown and JSON also hold addresses, and JSON holds JSON. */
+/** Returns the forms in which files and rows write a text. Markdown and JSON also contain URLs, and JSON contains JSON. */
 function formsOf(text: string): string[] {
   const inJson = (one: string) => JSON.stringify(one).slice(1, -1)
   const inForm = (one: string) => new URLSearchParams({ _: one }).toString().slice('_='.length)
@@ -162,24 +162,24 @@ function slugsOf(text: string): string[] {
   return [...new Set(slugs)].filter((slug) => slug.length >= leastSlug)
 }
 
-/** Whether a slug cannot be a common word, or a part of an id or a date. */
+/** True if a slug cannot be a common word, or part of an id or a date. */
 function isDistinct(slug: string): boolean {
   return /.-/.test(slug) && /\p{L}{2}/u.test(slug)
 }
 
-/** The prefix of ids may be such a slug. */
+/** Returns a pattern of a slug, which may also be the prefix of ids. */
 function slugPattern(slug: string): string {
   return String.raw`(?<![\p{L}\p{N}])${escaped(slug, false)}(?![\p{L}\p{N}_])`
 }
 
-/** A slug in a path of the repository or in an anchor. */
+/** Returns a pattern of a slug in a path of the repository or in an anchor. */
 function inPath(slug: string): string {
   const before = `(?<=(?:neurons/|sources/|attachments/|#)${pathCharacter}{0,300})`
   const after = `(?=${pathCharacter}{0,300}\\.md(?![\\p{L}\\p{N}]))`
   return `${slugPattern(slug)}(?:${before}|${after})`
 }
 
-/** Returns the length of the end of a text that is the beginning of one of others, and at least half of it; 0 if there is none. */
+/** Returns the length of the longest end of a text that begins one of others and is at least half of it; 0 if there is none. */
 function endThatBegins(text: string, others: readonly string[]): number {
   for (const other of others) {
     for (let length = other.length - 1; length >= Math.max(leastSlug, other.length / 2); length--) {

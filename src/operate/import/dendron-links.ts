@@ -2,14 +2,14 @@ import { fileLayout } from '../../markdown/file/front-matter.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
 import { linkKey } from '../../rules/links/link-target.ts'
 
-/** A link with a label, as Dendron writes it; in a table the pipe is escaped. */
+/** Link with a label in Dendron's syntax; in a table the pipe is escaped. */
 const labelled = /^([^|]*?)\\?\|([^|]*)$/s
-/** What names another vault of the workspace, which is a folder of the import. */
+/** Prefix that names another vault of the workspace, which is a folder of the import. */
 const vault = /^\s*dendron:\/\/[^/]+\//
 
 /**
- * A note of a Dendron vault with its links as the knowledge base has them: `[[label|target]]` becomes `[[target|label]]`, unless
- * only the label is the name of a note. `undefined` if the note cannot be parsed.
+ * Converts the links of a Dendron note: `[[label|target]]` becomes `[[target|label]]`, unless only the label is the name of a note.
+ * `undefined` if the note cannot be parsed.
  * @param noteNames keys of the notes' names; see `linkKey`
  */
 export async function fromDendron(

@@ -16,8 +16,8 @@ export type AttachmentReport = { imported: PlannedFile[]; skipped: Skipped[] }
 const batchBytes = 16 * 1024 * 1024
 
 /**
- * Puts files beside the notes that show them, where they are new or have changed. What somebody has changed or removed in the
- * knowledge base stays as it is there.
+ * Puts new and changed files next to the notes that show them. Files that somebody has changed or removed in the knowledge base stay as
+ * they are there.
  */
 export async function importAttachments(
   kb: KnowledgeBase,
@@ -84,7 +84,7 @@ async function importBatch(
   return report
 }
 
-/** Why a file is not to be written, if there is a reason: by what the folder has, had when it was imported last, and main has. */
+/** Returns a reason not to write a file, if there is one: compares the folder, the last import, and main. */
 function reasonToLeave(kb: KnowledgeBase, path: string, ours: Oid, before: Oid | undefined): string | undefined {
   const { write: sql } = kb.projection
   const present = blobAtPath(sql, path)

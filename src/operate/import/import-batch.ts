@@ -33,14 +33,14 @@ export type ImportCounts = {
   created: number
   updated: number
   unchanged: number
-  /** Changed here and there in ways that conflict: candidates that wait for a curator. */
+  /** Number of changes that conflict with changes made here: their candidates are pending. */
   pending: number
 }
 
-/** A note whose change conflicts with one made here: its path in the folder, and the candidate that waits for a curator. */
+/** Note whose change conflicts with one made here: its path in the folder, and the pending candidate. */
 export type ImportConflict = { path: string; candidateId: string }
 
-/** `written` are the seqIds of new and changed Neurons. */
+/** Outcome of a batch. `written`: seqIds of new and changed Neurons. */
 export type BatchOutcome = {
   counts: ImportCounts
   written: string[]
@@ -48,7 +48,7 @@ export type BatchOutcome = {
   conflicts: ImportConflict[]
 }
 
-/** What is under way: the outcome so far, and what goes onto the two refs. */
+/** Batch in progress: the outcome so far, and the changes of the two refs. */
 type Batch = BatchOutcome & {
   kb: KnowledgeBase
   staging: Staging
@@ -58,7 +58,7 @@ type Batch = BatchOutcome & {
   files: Map<string, string | Buffer | null>
   pathKeys: Set<string>
   nextNumber: () => number
-  /** Paths of the files that come along with the notes. */
+  /** Paths of the files that are imported with the notes. */
   attachments: ChangedFiles
 }
 
@@ -91,7 +91,10 @@ export async function importBatch(
   return { counts, written, created, conflicts }
 }
 
-/** What earlier runs proposed of the same file decides: it is on main, or waits (also where a run was cut off), or was refused. */
+/**
+ * Imports a note, depending on what earlier runs proposed for the same file: it is on main, pending (also after an interrupted run), or was
+ * dismissed.
+ */
 async function importNote(batch: Batch, file: ReadNote): Promise<keyof ImportCounts> {
   const sql = batch.kb.projection.write
   const past = [file.formerSource ?? [], file.source]
@@ -106,7 +109,7 @@ async function importNote(batch: Batch, file: ReadNote): Promise<keyof ImportCou
 
   const target = latest?.approval === undefined ? undefined : findNeuron(sql, latest.approval.seqId)
   const waiting = same === undefined ? undefined : await readPast(batch, same)
-  // It would change a Neuron that is no longer there.
+  // The Neuron that it would change no longer exists.
   if (waiting !== undefined && waiting.record.target !== (target?.seqId ?? null)) {
     return noteConflict(batch, file, waiting.record)
   }
@@ -161,7 +164,7 @@ async function changeNeuron(
   return 'updated'
 }
 
-/** The Neuron's path, which follows a note that was renamed in the folder, unless somebody has moved the Neuron. */
+/** Returns the Neuron's path. It follows a note that was renamed in the folder, unless somebody has moved the Neuron. */
 function newPath({ kb, pathKeys }: Batch, { formerSource, source, origin, path }: ReadNote, target: NeuronRow): string {
   const formerOrigin = formerSource?.slice(source.length - origin.length)
   if (formerOrigin === undefined || wishedPath(formerOrigin) !== target.path) return target.path
@@ -177,7 +180,7 @@ async function readPast({ staging }: Batch, row: OriginRow): Promise<PastCandida
   return { row, record: parseCandidate(await staging.readText(row.blob)) }
 }
 
-/** Whether a curator dismissed the note as it is, since it was imported last. */
+/** True if a curator dismissed the note in its present form since the last import. */
 async function wasRefused(
   batch: Batch,
   { sha256 }: ReadNote,
@@ -193,7 +196,7 @@ async function wasRefused(
   return false
 }
 
-/** Takes back what an earlier run proposed of a file that has changed since. */
+/** Withdraws the proposal of an earlier run for a file that has changed since. */
 async function withdraw(batch: Batch, row: OriginRow): Promise<void> {
   const { record } = await readPast(batch, row)
   const decision = {
@@ -205,7 +208,7 @@ async function withdraw(batch: Batch, row: OriginRow): Promise<void> {
   batch.candidates.set(row.id, { ...record, decisions: [...record.decisions, decision] })
 }
 
-/** Puts the note's candidate on the queue, where it does not wait there already. */
+/** Puts the note's candidate on the queue, unless it is pending already. */
 function propose(
   batch: Batch,
   file: ReadNote,
@@ -237,7 +240,7 @@ function addNew(batch: Batch, file: ReadNote, candidate: Candidate): 'created' {
   return 'created'
 }
 
-/** A note that conflicts has its pictures, too, so that its candidate shows them. A file of main stays. */
+/** Writes the pictures of a note, also for one in conflict, whose candidate shows them. Existing files of main stay. */
 function putPictures({ kb, files }: Batch, path: string, { pictures }: ReadNote): void {
   for (const [name, bytes] of pictures) {
     const file = path.slice(0, path.lastIndexOf('/') + 1) + name

@@ -7,10 +7,10 @@ import { parseMetadata } from '../../rules/candidates/metadata.ts'
 import type { ImportedFields, ImportNote } from './import-note.ts'
 import type { PlannedFile } from './import-plan.ts'
 
-/** `pictures`: those that its text had, by the names that it has for them. */
+/** Note as read. `pictures`: extracted from its text, by file name. */
 export type ReadNote = PlannedFile & { note: ImportNote; pictures: ReadonlyMap<string, Buffer>; sha256: string }
 
-/** A candidate that an earlier import made, as the index and as the queue have it. */
+/** Candidate of an earlier import, as in the index and on the queue. */
 export type PastCandidate = { row: OriginRow; record: Candidate }
 
 export const importConnector = 'import'
@@ -18,7 +18,7 @@ const maxTags = 64
 const maxTagBytes = 80
 const maxFormerNames = 20
 
-/** What a Neuron holds beyond its note: a curator's part, and names that links still use. */
+/** Additions of a Neuron to its note: a curator's changes, and names that links still use. */
 export type Additions = { isMerged: boolean; formerNames: readonly string[] }
 
 export function newCandidate(
@@ -43,7 +43,7 @@ export function newCandidate(
     impactEstimate: null,
     connector: importConnector,
     target: target?.seqId ?? null,
-    // The note as it was imported last: a curator's part in the Neuron must not look like the folder's.
+    // The base is the note as last imported, so that a curator's changes do not appear as the folder's.
     base: target === undefined ? null : (imported?.row.blob ?? null),
     removes: false,
     frontMatter: null,
@@ -80,7 +80,7 @@ export function importedFields(
   return { ...ids, connector: importConnector, sources: [{ filename: source, sha256 }] }
 }
 
-/** A note whose path had to change still answers to the names that others link to it by. */
+/** Returns aliases with which a note whose path had to change keeps the names that others link to. */
 export function aliasesFor({ origin, note }: ReadNote, path: string): string[] {
   const [from, to] = [origin, path.slice('neurons/'.length)].map((file) =>
     file.normalize('NFC').replace(/\.(?:md|markdown)$/i, ''),

@@ -24,24 +24,24 @@ import { proposeRemovals } from './propose-removals.ts'
 import { type NoteNotice, noteBatches, readNotes } from './read-notes.ts'
 
 export type ImportReport = ImportCounts & {
-  /** All that the folder holds, but for what is skipped. `attachments`: by the end of their names, the most first. */
+  /** Files of the folder, without skipped ones. `attachments`: by suffix, most frequent first. */
   files: { notes: number; attachments: { type: string; files: number }[] }
   attachments: number
-  /** New files whose path is not the one that they have in the folder. */
+  /** New files whose path differs from that in the folder. */
   renamed: { from: string; to: string }[]
   skipped: Skipped[]
-  /** Links of new and changed Neurons: where they lead, and those that lead nowhere. */
+  /** Links of new and changed Neurons: their targets, and broken ones. */
   links: Omit<LinksReport, 'unresolved' | 'notices'>
   unresolved: UnresolvedLink[]
   /** Notes that were renamed in the folder since the last run, and stay the same Neurons. */
   moved: { from: string; to: string }[]
   /** Notes that were imported before and are no longer in the folder. */
   vanished: { path: string; seqId: string; neuronPath: string }[]
-  /** Candidates that were made to remove such Neurons. */
+  /** Number of candidates that propose to remove such Neurons. */
   removalsProposed: number
-  /** Neurons that were changed here and in the folder in ways that conflict. Each has a candidate that waits. */
+  /** Neurons with conflicting changes here and in the folder, each with a pending candidate. */
   conflicts: ImportConflict[]
-  /** What the authors of the notes should know. */
+  /** Notices for the authors of the notes. */
   notices: NoteNotice[]
   /** Paths of new and changed Neurons with a part that is too complex to parse, or with links that are left out. */
   partial: string[]
@@ -50,21 +50,20 @@ export type ImportReport = ImportCounts & {
 export type ImportOptions = {
   actor: Actor
   now: () => Date
-  /** What tells this folder from another whose files have the same names; without it, the folder's own name. */
+  /** Name that distinguishes this folder from another whose files have the same names. Default: the folder's own name. */
   source?: string | undefined
-  /** Whether to propose the removal of Neurons whose notes have vanished from the folder. */
+  /** True to propose the removal of Neurons whose notes have vanished from the folder. */
   prune?: boolean | undefined
-  /** Whether to let tags in texts count; an Obsidian vault does so unless `kb.yaml` says otherwise. */
+  /** True to count tags in texts, which is the default for an Obsidian vault unless `kb.yaml` says otherwise. */
   inlineTags?: boolean | undefined
-  /** Whether no server reads the knowledge base meanwhile. */
+  /** True if no server reads the knowledge base meanwhile. */
   isAlone?: boolean
   onProgress?: (done: number, total: number) => void
 }
 
 /**
- * Brings a folder of Markdown into a knowledge base: each note a Neuron with its candidate, one commit a batch. Run again, it
- * imports what has changed since, also where a run was cut off; what a curator has edited meanwhile is merged, and where the
- * two conflict a candidate waits for a decision.
+ * Imports a folder of Markdown into a knowledge base: each note becomes a Neuron with its candidate, one commit a batch. A repeated run
+ * imports what has changed since, also after an interrupted run. Edits of a curator are merged, and a conflict leaves a pending candidate.
  */
 export async function importDirectory(
   kb: KnowledgeBase,
@@ -174,7 +173,7 @@ export async function importDirectory(
     if (prune) report.removalsProposed = await proposeRemovals(kb, vanished, { actor, at: now() })
   })
   const isLarge = (await repositoryLoad(gitDir)).packs > packs + 1
-  // What is imported stands; the server consolidates later what cannot be now.
+  // The import is complete; the server consolidates later if this fails.
   const consolidated = isLarge ? consolidateImport(gitDir).catch(() => {}) : undefined
   const { unresolved, notices: misspelled, ...links } = accountForLinks(kb, seqIds, attachments)
   const left = new Set(skipped.map(({ path }) => path))
@@ -189,7 +188,7 @@ export async function importDirectory(
   return report
 }
 
-/** Of files that people write, which only other programs read. */
+/** Suffixes of text files that people write and only other programs read. */
 const textTypes = new Set([
   '.mdx',
   '.mdown',
@@ -205,7 +204,7 @@ const textTypes = new Set([
   '.textile',
 ])
 
-/** The folder has no note that can be read. */
+/** Thrown if the folder has no readable note. */
 class NothingToRead extends Error {
   constructor({ files: { notes, attachments }, skipped }: Pick<ImportReport, 'files' | 'skipped'>) {
     const others = attachments.map(({ type, files }) => `${files} ${type}`).join(', ') || 'none'
@@ -223,9 +222,9 @@ function typesOf(files: readonly PlannedFile[]): ImportReport['files']['attachme
 }
 
 /**
- * Lets tags in texts count, by a commit to `kb.yaml`; comments in it stay.
- * @param options.isAsked by the operator; without it, what `kb.yaml` says already holds
- * @returns whether it had to be turned on
+ * Makes tags in texts count, by a commit to `kb.yaml` that keeps its comments.
+ * @param options.isAsked true if the operator asked for it; otherwise a setting in `kb.yaml` wins
+ * @returns true if it had to be turned on
  */
 function turnOnInlineTags(
   kb: KnowledgeBase,

@@ -21,13 +21,12 @@ import { oneLine } from '../../rules/text/lines.ts'
 import type { PlannedFile } from './import-plan.ts'
 import type { NoteNotice } from './read-notes.ts'
 
-/** `folder`: the link leads to a folder that has no page of its own. */
+/** Broken link. `folder`: it leads to a folder without a page of its own. */
 export type UnresolvedLink = { path: string; target: string; reason: 'missing' | 'ambiguous' | 'folder' }
 
 /**
- * Returns where each link of these Neurons leads: to a Neuron, to a file that came along or is there, to another knowledge base,
- * or nowhere.
- * `notices`: links that are spelled otherwise than their file.
+ * Number of links of these Neurons by target: a Neuron, an imported or existing file, another knowledge base, or none. `notices`: links
+ * spelled differently than their file.
  */
 export type LinksReport = Record<'neurons' | 'files' | 'otherKbs', number> & {
   unresolved: UnresolvedLink[]
@@ -40,7 +39,7 @@ export function accountForLinks(
   attachments: readonly PlannedFile[],
 ): LinksReport {
   const { read: sql } = kb.projection
-  // As they are named in the folder, and where they are now.
+  // By the names in the folder, and by the present paths.
   const brought = fileLookup(attachments.flatMap(({ origin, path }) => [...new Set([`neurons/${origin}`, path])]))
   const lookups = [brought, attachmentLookup(sql)]
   const known = new Map<string, NamedNeuron[]>()
@@ -85,7 +84,7 @@ function foldersOf(path: string): string[] {
   return names.map((_, depth) => names.slice(0, depth + 1).join('/'))
 }
 
-/** Where the links of a page are too many: which ones do not count. */
+/** Returns pages with too many links, and the first one that does not count. */
 export function cutLinks(
   { projection: { read: sql } }: KnowledgeBase,
   partial: readonly { seqId: string }[],
@@ -99,7 +98,7 @@ export function cutLinks(
   })
 }
 
-/** Names that these Neurons share with each other or with those that were there. */
+/** Returns names that these Neurons share with each other or with earlier ones. */
 export async function sameNames(
   { projection: { read: sql } }: KnowledgeBase,
   seqIds: readonly string[],

@@ -8,15 +8,15 @@ import { mergeText } from '../../rules/neurons/merge.ts'
 import { isMerged, type PastCandidate } from './import-candidate.ts'
 import type { ImportedFields, ImportNote } from './import-note.ts'
 
-/** Whether a Neuron's file is as the import left it, nothing of a curator's in it. */
+/** True if a Neuron's file is as the import left it, without changes of a curator. */
 export function isAsImported(kb: KnowledgeBase, target: NeuronRow, { row, record }: PastCandidate): boolean {
   const version = row.approval && versionAt(kb.projection.write, target.seqId, row.approval.commit)
   return version?.blob === target.blob && !isMerged(record)
 }
 
 /**
- * A Neuron's file with what has changed in the note since it was imported last: lines, title and tags. All else is the
- * curators'. Nothing where lines conflict with what a curator has changed.
+ * Returns a Neuron's file with the note's changes since the last import: lines, title and tags. Everything else is the curators'. Undefined
+ * if lines conflict with a curator's change.
  */
 export async function mergedNeuron(
   staging: Staging,
@@ -31,7 +31,7 @@ export async function mergedNeuron(
     fields: ImportedFields
     target: NeuronRow
     before: PastCandidate['record']
-    /** Names that the Neuron gets beside those that it has. */
+    /** Aliases to add to the Neuron's own. */
     aliases: readonly string[]
   },
 ): Promise<string | undefined> {

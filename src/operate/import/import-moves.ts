@@ -5,16 +5,15 @@ import { foreignIdOf, type NoteOptions } from './import-note.ts'
 import type { ImportPlan } from './import-plan.ts'
 import { noteBatches, readNotes } from './read-notes.ts'
 
-/** What tells a note from others without its path. */
+/** Fields that identify a note independently of its path. */
 type Identity = { source: string; sha256: string; foreignId: string | undefined }
 
-/** @param moved the Neurons of notes that were renamed in the folder, by the notes' new `source`. */
+/** Moves. `moved`: Neurons of notes that were renamed in the folder, by the notes' new `source`. */
 export type Moves = { moved: Map<string, BroughtNeuron>; vanished: BroughtNeuron[] }
 
 /**
- * Compares the folder with the Neurons that earlier runs made of it. A note that is new is one that vanished if both have the
- * same `id` in their front matter, or else the same bytes, and no other note has; of several with the same bytes, if the file
- * names are the same.
+ * Compares the folder with the Neurons of earlier runs. A new note is a vanished one if both have the same `id` in their front matter, or
+ * else the same bytes, and no other note has; among several with the same bytes, if the file names are the same.
  * @param known by the notes' `source`
  */
 export async function findMoves(
@@ -59,7 +58,7 @@ function identityOf({ source, sha256, note }: ReadNote): Identity {
   return { source, sha256, foreignId: note.foreignId }
 }
 
-/** Those of either side that have a key that only one of each side has. */
+/** Pairs items of both sides with a key that only one item of each side has. */
 function uniquePairs<A, B>(
   as: readonly A[],
   keyOfA: (a: A) => string | undefined,

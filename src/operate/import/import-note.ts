@@ -24,34 +24,34 @@ export type ImportNote = {
   title: string
   tags: string[]
   content: string
-  /** The file with the keys that mean something else here moved to `imported-…`; nothing where its front matter is broken. */
+  /** File with the keys that have another meaning here moved to `imported-…`; undefined if its front matter is broken. */
   text: string | undefined
-  /** What its front matter has as `id`: it may tell the note from others wherever it is moved. */
+  /** `id` in its front matter, which may identify the note wherever it is moved. */
   foreignId: string | undefined
   notices: Notice[]
 }
 
-/** What the author of a note should know about its import. `line` is 1-based in the file. */
+/** Notice for the author of a note about its import. `line`: 1-based in the file. */
 export type Notice = { line: number; message: string }
 
 export type ImportedFields = Pick<NeuronFields, 'seqId' | 'id' | 'candidate' | 'connector' | 'sources'>
 
-/** Keys that the import sets: what a foreign file holds there is kept under another name. */
+/** Keys that the import sets. Values of a foreign file under them are kept under another name. */
 const ownKeys = ['seqId', 'id', 'candidate', 'connector', 'sources', 'metadata'] as const
-/** Half of what front matter may be, so that there is room for what the import adds. */
+/** Maximum front matter of a note: half of the limit, so that there is room for what the import adds. */
 const maxFrontMatterBytes = 8 * 1024
 const maxFrontMatterLines = 500
 
 export type NoteOptions = {
-  /** Names that `audience` may hold here; a value with none of them is another tool's. */
+  /** Known names in `audience`; a value with none of them is another tool's. */
   knownAudiences: ReadonlySet<string>
-  /** Whether tags in texts count. */
+  /** True if tags in texts count. */
   inlineTags: boolean
 }
 
 /**
- * Reads a note written for another tool. Of front matter with mistakes what can be read counts, and the rest is kept as text; where
- * nothing can be read, it stays at the head of the content. A page that it may hide is tagged `internal`.
+ * Reads a note written for another tool. From broken front matter the readable entries count, and the rest is kept as text; if nothing is
+ * readable, it stays at the head of the content. A page that it may hide is tagged `internal`.
  */
 export function readNote(
   origin: string,
@@ -102,7 +102,7 @@ function withBlock(text: string, yaml: string): string {
   return text.slice(0, layout.yamlStart) + yaml + text.slice(layout.yamlStart + layout.yaml.length)
 }
 
-/** The `foreignId` of the note behind a Neuron's file. */
+/** Returns the `foreignId` of the note behind a Neuron's file. */
 export function foreignIdOf(text: string): string | undefined {
   const id = parseNeuronFile(text).extra['imported-id']
   return typeof id === 'string' ? id : undefined
@@ -136,7 +136,7 @@ function unreadable(
   return [{ line, message: `${what} is kept as text: ${message}${consequence}` }]
 }
 
-/** Whether `audience` is another tool's key: it holds no name that means something here. */
+/** True if `audience` is another tool's key: it contains no name that is known here. */
 function isForeignAudience(
   value: YamlValue | undefined,
   { audience }: Pick<NeuronFields, 'audience'>,
@@ -159,7 +159,7 @@ function internalTag(file: NeuronFile): Notice[] {
   return [{ line: file.contentLine + found.line - 1, message: oneLine(message, 300) }]
 }
 
-/** The changes that take away the import's own keys, and `others`. */
+/** Returns the changes that move the import's own keys, and `others`. */
 function movedKeys(data: YamlMap, others: readonly string[]): Record<string, YamlValue | undefined> {
   const changes: Record<string, YamlValue | undefined> = {}
   for (const key of new Set([...ownKeys, ...others])) {

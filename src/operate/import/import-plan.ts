@@ -4,17 +4,14 @@ import { portablePath } from '../../rules/paths/portable-path.ts'
 import { type FoundFile, listFolder, noteName } from './list-folder.ts'
 import { PathClaims } from './path-claims.ts'
 
-/**
- * A file of the folder: `origin` is its path there, `source` that path behind the name of where the folder came from, and
- * `path` the one that it gets in the knowledge base.
- */
+/** File of the folder. `origin`: its path there; `source`: that path after the folder's name; `path`: its path in the knowledge base. */
 export type PlannedFile = {
   origin: string
   source: string
   absolute: string
   path: string
   size: number
-  /** The `source` under which a note was imported before it was renamed in the folder. */
+  /** `source` under which a note was imported before it was renamed in the folder. */
   formerSource?: string
 }
 export type Skipped = { path: string; reason: string }
@@ -22,19 +19,19 @@ export type ImportPlan = {
   notes: PlannedFile[]
   attachments: PlannedFile[]
   skipped: Skipped[]
-  /** The path of what shows that the folder is the vault of a tool, by the tool. */
+  /** Path of the file that identifies the folder as a tool's vault, by tool. */
   vaults: { obsidian?: string; dendron?: string; logseq?: string }
 }
 
-/** A page may be 1 MB with the front matter that it gets here. */
+/** Maximum size of a note: a page may have 1 MB with the front matter that it gets here. */
 export const maxNoteBytes = (1024 - 16) * 1024
-/** Pictures in its text become files. */
+/** Maximum size of a note's file, whose embedded pictures become files. */
 const maxNoteFileBytes = 32 * 1024 * 1024
 const maxAttachmentBytes = 2 * 1024 * 1024
 
 /**
- * Decides which files of a folder become notes and attachments of a knowledge base, and under which paths. Names stay where every
- * file system can hold them; the others are mended, and where two would collide the later in alphabetical order gets a number.
+ * Decides which files of a folder become notes and attachments of a knowledge base, and their paths. Portable names stay; others are
+ * mended, and of two that would collide the later in alphabetical order gets a number.
  */
 export async function planImport(
   dir: string,
@@ -61,7 +58,7 @@ export async function planImport(
   return plan
 }
 
-/** A folder with the settings of both tools may have schemas of any other tool, and is Dendron's only by its configuration. */
+/** A folder with the settings of both tools is Dendron's only by its configuration, since its schemas may belong to any other tool. */
 function vaultsAmong(files: readonly FoundFile[]): ImportPlan['vaults'] {
   const find = (name: RegExp) => files.find(({ origin }) => name.test(origin))?.origin
   const obsidian = find(/(?:^|\/)\.obsidian$/)
@@ -71,7 +68,7 @@ function vaultsAmong(files: readonly FoundFile[]): ImportPlan['vaults'] {
   return Object.fromEntries(tools.filter(([, path]) => path !== undefined))
 }
 
-/** The path that a note's own would have in the knowledge base, if no other file collides with it. */
+/** Returns the path that a note would have in the knowledge base if no other file collides with it. */
 export function wishedPath(origin: string): string {
   return pagePath(portablePath(`neurons/${origin}`))
 }

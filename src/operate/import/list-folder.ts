@@ -7,21 +7,21 @@ import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
 import { placeFromFolder } from '../../rules/links/file-target.ts'
 
 /**
- * A file of the folder by its path there, or a folder that is skipped; `problem` is the reason. `isLookedInto`: whether files in a
- * skipped folder come along where notes link to them.
+ * File of the folder by its path there, or a skipped folder; `problem`: the reason. `isLookedInto`: true if files in a skipped folder are
+ * imported when notes link to them.
  */
 export type FoundFile = { origin: string; problem?: string; isLookedInto?: boolean }
 
 export const noteName = /\.(?:md|markdown)$/i
-/** GitBook's tags for a file and for a reusable text, whose path is no Markdown link. */
+/** GitBook's tags for a file and for a reusable text, whose path is not a Markdown link. */
 const gitbookPath = /\{%\s*(?:file\s+src=|include\s+)"([^"\n]*)"/g
 const ignored = 'is ignored by git'
 
 /**
- * Lists the files of a folder, by name. Symbolic links are not followed. Build results, hidden files and what git ignores are listed
- * with the reason to skip them, a folder of them once. A hidden file to which a note outside of hidden folders links is a file like
- * others, as in GitBook's `.gitbook/assets`. So is an attachment in a folder that `.gitignore` names, outside of a checkout: it may have
- * been tracked.
+ * Lists the files of a folder by name. Symbolic links are not followed. Build results, hidden files and files ignored by git are listed
+ * with the reason to skip them, a folder of them once. A hidden file to which a note outside of hidden folders links counts as an ordinary
+ * one, as in GitBook's `.gitbook/assets`. So does an attachment in a folder named by `.gitignore`, outside of a checkout: it may have been
+ * tracked.
  * @param tools.gitDir a bare repository, which applies `.gitignore` files to a folder that is not under version control
  */
 export async function listFolder(
@@ -40,7 +40,7 @@ async function walk(
   problemOf: (name: string) => string | undefined,
 ): Promise<FoundFile[]> {
   const entries = await readdir(join(dir, prefix), { withFileTypes: true })
-  // Cargo and other build tools mark what they can make again, see https://bford.info/cachedir/.
+  // Cargo and other build tools mark folders that they can recreate, see https://bford.info/cachedir/.
   if (prefix !== '' && entries.some(({ name }) => name === 'CACHEDIR.TAG'))
     return [{ origin: prefix.slice(0, -1), problem: "is a tool's own" }]
   const files: FoundFile[] = []
@@ -62,7 +62,7 @@ function entryProblem(entry: Dirent): string | undefined {
   return entry.isSymbolicLink() ? 'is a symbolic link' : 'is not a file'
 }
 
-/** Returns what git tracks or does not ignore below the folder; undefined if nothing there can be ignored. */
+/** Returns the files below the folder that git tracks or does not ignore; undefined if nothing there can be ignored. */
 async function listedByGit(
   dir: string,
   files: readonly FoundFile[],
@@ -74,7 +74,7 @@ async function listedByGit(
     const prefix = root === folder ? '' : `${relative(root, folder)}/`
     const listed = own === undefined ? [] : await listWorkTree(own, root).catch(() => [])
     const below = listed.filter(({ path }) => path.startsWith(prefix))
-    // A repository around the folder that tracks nothing in it, such as one of a home's settings, does not decide.
+    // A repository around the folder that tracks nothing in it, such as one for a home folder's settings, does not count.
     if (below.some(({ mode }) => mode !== undefined) || (own !== undefined && root === folder && below.length > 0))
       return { files: below.map((file) => ({ ...file, path: file.path.slice(prefix.length) })), isCheckout: true }
     if (own !== undefined || root === dirname(root)) break
@@ -89,7 +89,7 @@ function withoutIgnored(files: readonly FoundFile[], ofGit: readonly WorkTreeFil
   const kept = new Map<string, FoundFile>()
   for (const file of files) {
     const prefixes = prefixesOf(file.origin)
-    // A listed folder is a repository of its own.
+    // A listed folder is a separate repository.
     const at = prefixes.findIndex((path) => listed.has(path.normalize('NFC')) || !folders.has(path.normalize('NFC')))
     const path = prefixes[at] ?? file.origin
     const isKept = listed.has(path.normalize('NFC')) || (path === file.origin && file.problem !== undefined)
@@ -99,13 +99,13 @@ function withoutIgnored(files: readonly FoundFile[], ofGit: readonly WorkTreeFil
   return [...kept.values()]
 }
 
-/** The folders around a path, the outermost first, and the path itself. */
+/** Returns the folders around a path, outermost first, and the path itself. */
 function prefixesOf(path: string): string[] {
   const names = path.split('/')
   return names.map((_, depth) => names.slice(0, depth + 1).join('/'))
 }
 
-/** Returns the files of hidden folders to which notes link by their paths. A repository's own folder is never looked into. */
+/** Returns the files of hidden folders to which notes link by path. A repository's own folder is never searched. */
 async function linkedHiddenFiles(dir: string, files: readonly FoundFile[], parser: ParserPool): Promise<FoundFile[]> {
   const hidden = files.filter(({ isLookedInto }) => isLookedInto)
   if (hidden.length === 0) return []
@@ -135,7 +135,7 @@ async function linkedHiddenFiles(dir: string, files: readonly FoundFile[], parse
   return found
 }
 
-/** Returns the path of a file as a link from the root of a site in this folder has it. */
+/** Returns the path of a file as a link from the root of a site in this folder writes it. */
 function linkFrom(folder: string, path: string): string {
   return path.slice(folder.length).normalize('NFC')
 }

@@ -8,16 +8,16 @@ import { cutText } from '../../rules/text/whole-characters.ts'
 import type { PlannedFile } from './import-plan.ts'
 import type { NoteNotice } from './read-notes.ts'
 
-/** A block of a graph: the path of its page, its place there unless it is the page, and how it begins. */
+/** Block of a graph: the path of its page, its place there unless it is the page, and the beginning of its text. */
 type Block = { page: string; place: string; text: string }
 
-/** `blocks` by their ids, and the paths of pages whose name has a pipe by the keys of these names. */
+/** Graph. `blocks`: by id. `piped`: paths of pages with a pipe in their name, by the key of the name. */
 export type LogseqGraph = { blocks: Map<string, Block>; piped: Map<string, string>; notices: NoteNotice[] }
 
 const id = '([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})'
 const idLine = new RegExp(`^([ \\t]*(?:- )?)id:: ${id}[ \\t]*$`, 'i')
 const indentedId = new RegExp(`^([ \\t]+|[ \\t]*- )id:: ${id}[ \\t]*$`, 'gim')
-/** An embedded block, a block with a label, a block, or a link to a page whose name has a pipe. */
+/** Matches an embedded block, a block with a label, a block, or a link to a page with a pipe in its name. */
 const reference = new RegExp(
   `\\{\\{embed \\(\\(${id}\\)\\)\\s*\\}\\}|\\[([^[\\]\\n]*)\\]\\(\\(\\(${id}\\)\\)\\)|\\(\\(${id}\\)\\)|\\[\\[([^[\\]|\\n]*\\|[^[\\]\\n]*)\\]\\]`,
   'gi',
@@ -80,7 +80,7 @@ function markdownLink(text: string, page: string, place: string): string {
   return `[${text.replace(/[\\[\]|]/g, '\\$&')}](${formatDestination(page.replace(/^neurons/, ''))}${place})`
 }
 
-/** The beginning of a block as a link's text can hold it. */
+/** Returns the beginning of a block as the text of a link. */
 function shownText(block: string): string {
   const plain = block.replace(/\(\([0-9a-f-]+\)\)|!?\[\[|\]\]|\]\([^()\s]*\)|[[\]|`*_#^\\]/gi, ' ')
   return cutText(plain.replace(/\s+/g, ' ').trim(), maxText).trim()

@@ -3,13 +3,13 @@ import { pathKey } from '../../rules/paths/portable-path.ts'
 type Claim = { spelling: string; kind: 'folder' | 'file' | 'other' }
 
 /**
- * Gives paths out so that no two are one where case and Unicode normalisation are ignored: a folder keeps the spelling that it
- * had first, and a name that is taken gets a number.
+ * Assigns paths that differ even if case and Unicode normalization are ignored: a folder keeps its first spelling, and a taken name gets a
+ * number.
  */
 export class PathClaims {
   readonly #claims = new Map<string, Claim>()
 
-  /** @param others files that are there already: their folders' spelling holds, and they cannot become folders. */
+  /** @param others existing files: the spelling of their folders wins, and they cannot become folders */
   constructor(others: Iterable<string>) {
     for (const path of others) {
       const folders = path.split('/').slice(0, -1)
@@ -21,7 +21,7 @@ export class PathClaims {
     }
   }
 
-  /** The path for a file that wishes to have this one. */
+  /** Returns the path for a file that requests this one. */
   claim(path: string): string {
     const names = path.split('/')
     const file = names.pop() ?? ''

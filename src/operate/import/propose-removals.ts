@@ -7,13 +7,13 @@ import type { Actor, Candidate } from '../../rules/candidates/candidate.ts'
 import { candidateIdFor } from '../../rules/candidates/candidate-id.ts'
 import { importConnector } from './import-candidate.ts'
 
-/** Stands where other candidates of an import have the hash of a note. */
+/** Placeholder for the hash of a note in a removal. */
 const noFile = 'removed'
 
 /**
- * Proposes to delete Neurons whose notes are no longer in their folder: one candidate each, which waits for a curator. None where
- * one waits already, or where a curator has dismissed it since the note was imported last.
- * @returns how many it proposed
+ * Proposes to delete Neurons whose notes are no longer in their folder: one pending candidate each. None if one is pending already, or a
+ * curator has dismissed it since the last import of the note.
+ * @returns their number
  */
 export function proposeRemovals(
   kb: KnowledgeBase,
@@ -52,7 +52,7 @@ export function proposeRemovals(
   })
 }
 
-/** Whether a removal waits for a decision, or was refused and the note has not been imported since. */
+/** True if a removal is pending, or was dismissed and the note has not been imported since. */
 function isDecided({ projection: { write: sql } }: KnowledgeBase, origin: string, seqId: string): boolean {
   if (pendingRemovals(sql, seqId).length > 0) return true
   const past = candidatesOfOrigin(sql, importConnector, origin)

@@ -14,7 +14,7 @@ const batchBytes = 8 * 1024 * 1024
 
 export type NotesRead = { notes: ReadNote[]; notices: NoteNotice[]; skipped: Skipped[] }
 
-/** Notes in batches that are small enough to be held in memory, and for one commit. */
+/** Groups notes into batches that fit in memory and in one commit. */
 export function* noteBatches(notes: readonly PlannedFile[]): Generator<PlannedFile[]> {
   let batch: PlannedFile[] = []
   let bytes = 0
@@ -32,7 +32,7 @@ export function* noteBatches(notes: readonly PlannedFile[]): Generator<PlannedFi
 
 export type ReadOptions = NoteOptions & {
   parser: ParserPool
-  /** Brings a file's text into the form that the knowledge base has; `undefined` if it cannot. */
+  /** Converts a file's text to the form of the knowledge base; `undefined` if it cannot be parsed. */
   convert?: ((text: string) => Promise<string | undefined>) | undefined
 }
 
@@ -74,7 +74,7 @@ async function readPlanned(file: PlannedFile, options: ReadOptions): Promise<Rea
   return { ...file, note, pictures, sha256: createHash('sha256').update(bytes).digest('hex') }
 }
 
-/** The text without its byte order mark; `undefined` if the bytes are not UTF-8 text. */
+/** Returns the text without its byte order mark; `undefined` if the bytes are not UTF-8. */
 function decodeUtf8(bytes: Buffer): string | undefined {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
@@ -84,7 +84,7 @@ function decodeUtf8(bytes: Buffer): string | undefined {
   }
 }
 
-/** Text in another encoding, which is found out; `undefined` if the bytes are no text in it. */
+/** Decodes text in another encoding, which is detected; `undefined` if the bytes are not text. */
 function decodeOther(bytes: Buffer): Decoded | undefined {
   try {
     const decoded = decodeText(bytes)

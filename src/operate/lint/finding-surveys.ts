@@ -5,31 +5,31 @@ import { surveyLinks } from '../../pages/graph/survey-links.ts'
 import type { LintFinding } from '../../rules/lint/link-survey.ts'
 import { withTimeout } from '../../system/concurrency/with-timeout.ts'
 
-/** What was wrong with the links of a knowledge base at a commit of main. */
+/** Findings about the links of a knowledge base at a commit of main. */
 export type Survey = {
   main: string | undefined
-  /** When: ISO 8601, UTC. */
+  /** Time of the survey: ISO 8601, UTC. */
   at: string
   findings: LintFinding[]
-  /** Links that lead nowhere, or may lead to several Neurons. */
+  /** Number of links that lead nowhere, or may lead to several Neurons. */
   brokenLinks: number
 }
 
-/** Surveys whose findings are kept; of the others only the numbers. */
+/** Number of surveys whose findings are kept; of others only the counts. */
 const maxKept = 8
-/** Milliseconds that a request waits for a survey before it takes an older one. */
+/** Milliseconds that a request waits for a survey before it accepts an older one. */
 const patienceMs = 400
-/** A survey of a large knowledge base takes seconds: this many times as long passes before the next. */
+/** Pause after a survey, as a multiple of its duration: for a large knowledge base it takes seconds. */
 const restFactor = 4
 
 type Latest = Pick<Survey, 'main' | 'brokenLinks'> & { restUntil: number; survey: Survey | undefined }
 
 export const findingSurveys = onePer((ctx: Context) => new FindingSurveys(ctx))
 
-/** The latest survey of each knowledge base. Surveys run one at a time, and yield to requests. */
+/** Latest survey of each knowledge base. Surveys run one at a time, and yield to requests. */
 class FindingSurveys {
   readonly #ctx: Context
-  /** The least recently made first. */
+  /** Surveys, least recently made first. */
   readonly #latest = new Map<string, Latest>()
   readonly #running = new Map<string, Promise<Survey>>()
   #turn: Promise<unknown> = Promise.resolve()
@@ -39,8 +39,8 @@ class FindingSurveys {
   }
 
   /**
-   * The number of broken links at the last survey; undefined before the first has ended. Begins another if main has moved.
-   * @param main the commit of main now
+   * Returns the number of broken links at the last survey; undefined before the first has ended. Starts another if main has moved. @param
+   * main the present commit of main
    */
   brokenLinks(identity: KbIdentity, main: string | undefined): number | undefined {
     const latest = this.#latest.get(identity.id)
@@ -48,12 +48,12 @@ class FindingSurveys {
     return latest?.brokenLinks
   }
 
-  /** The survey of the present main, or an older one while that is made; undefined where there is none yet. */
+  /** Returns the survey of the present main, or an older one while that is made; undefined if there is none yet. */
   async of(identity: KbIdentity, main: string | undefined): Promise<Survey | undefined> {
     const latest = this.#latest.get(identity.id)
     if (latest?.survey !== undefined && !isStale(latest, main)) return latest.survey
     const survey = this.#begin(identity)
-    survey.catch(() => {}) // it may fail when nobody waits for it any longer
+    survey.catch(() => {}) // It may fail when no caller waits for it any more.
     return withTimeout(patienceMs, survey, () => latest?.survey)
   }
 

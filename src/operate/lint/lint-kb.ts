@@ -18,7 +18,7 @@ import { pauses } from '../../system/pauses.ts'
 export type LintResult = {
   rule: LintFinding['rule']
   title: string
-  /** How many Neurons it concerns. */
+  /** Number of Neurons that it concerns. */
   impact: number
   fingerprint: string
   /** `open`: not proposed yet. */
@@ -30,14 +30,14 @@ export type LintReport = { id: string; slug: string; findings: LintResult[] }
 
 type Found = { finding: LintFinding; result: LintResult }
 
-/** New candidates of one run: a curator reads them. */
+/** Maximum number of new candidates of one run, which a curator must read. */
 const maxNew = 100
 const actor: Actor = { id: 'lint', name: 'Lint' }
 const maxRelated = 3
 
 /**
- * Looks through the links of an open knowledge base, and puts what it finds into the queue: each finding once, whatever became of
- * its candidate, and 100 in a run, as far as the queue has room. What was found earlier and holds no longer stays in the queue.
+ * Surveys the links of an open knowledge base, and puts findings on the queue: each finding once, whatever became of its candidate, and 100
+ * in a run, as far as the queue has room. Earlier findings that no longer hold stay on the queue.
  */
 export async function lintKb(
   ctx: Context,
@@ -80,21 +80,21 @@ async function propose(ctx: Context, kb: KnowledgeBase, open: readonly Found[]):
       related,
     })
     const service = { actor, fingerprint: result.fingerprint }
-    // What has no room now is found again.
+    // A finding without room is found again by the next run.
     const receipt = await submitCandidate(ctx, caller, input, { service }).catch(undefinedOn('queue_full'))
     if (receipt !== undefined) Object.assign(result, { status: 'proposed', candidateId: receipt.candidateId })
   })
   await Promise.all(submissions)
 }
 
-/** Looks for findings now, and puts those that are new into the queue. For curators. @throws {GanglionError} `not_found` */
+/** Runs the lint now, and puts new findings on the queue. For curators. @throws {GanglionError} `not_found` */
 export async function lintNow(ctx: Context, { tenantId }: Pick<Caller, 'tenantId'>, kb: string): Promise<LintReport> {
   return lintKb(ctx, await ctx.kb(tenantId, kb))
 }
 
 /**
- * Finds the Neurons that share the rarest tags and words of the title with one. The tables tell, not the search index: that has
- * one owner, and lint may run beside the server.
+ * Returns a function that finds the Neurons sharing the rarest tags and title words with one. Uses the tables instead of the search index,
+ * which has a single owner, since lint may run beside the server.
  */
 async function relatedNeurons(kb: KnowledgeBase): Promise<(seqId: string) => string[]> {
   const analyser = analyserFor((await kb.settings()).language)

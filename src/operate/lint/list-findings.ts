@@ -22,26 +22,29 @@ type NamedNeuron = { seqId: string; title: string }
 
 export type FindingView = {
   rule: FindingRule
-  /** Names it however often it is found. */
+  /** Identifies the finding across runs. */
   fingerprint: string
   title: string
-  /** How many Neurons it concerns. */
+  /** Number of Neurons that it concerns. */
   impact: number
-  /** What is written in the links, and how many there are. */
+  /** Targets as written in the links, and their number. */
   links?: { target: string; count: number; places: (NamedNeuron & { line: number | null })[] }
-  /** The Neurons that are meant, perhaps; those that contradict each other; the one that a name leads to, and those that it does not; the orphan. */
+  /**
+   * Neurons of the finding: those that a link may mean, those that contradict each other, the holder of a name and those that it does not
+   * lead to, or the orphan.
+   */
   neurons: NamedNeuron[]
-  /** What lint has made of it. */
+  /** Candidate that lint has made of it. */
   candidate: { id: string; status: CandidateStatus } | undefined
 }
 
 export type FindingPage = {
   findings: FindingView[]
-  /** By rule, over all pages. */
+  /** Number of findings by rule, over all pages. */
   counts: Record<FindingRule, number>
-  /** Offset of the next page; null where there is none. */
+  /** Offset of the next page; null on the last one. */
   next: number | null
-  /** When they were looked for, and whether main has moved since. */
+  /** Time of the survey, and whether main has moved since. */
   at: string
   isBehind: boolean
 }
@@ -49,8 +52,8 @@ export type FindingPage = {
 const maxShown = 10
 
 /**
- * A page of what is wrong with the links of a knowledge base, most impact first; undefined while it is looked for for the first
- * time. For curators. @throws {GanglionError} `not_found`
+ * Returns a page of findings about the links of a knowledge base, most impact first; undefined during the first survey. For curators.
+ * @throws {GanglionError} `not_found`
  */
 export async function listFindings(
   ctx: Context,
@@ -95,7 +98,7 @@ function viewOf(kb: KnowledgeBase, finding: LintFinding): FindingView {
   }
 }
 
-/** The Neurons that a finding is about, beside those whose links it counts. */
+/** Returns the Neurons that a finding is about, apart from those whose links it counts. */
 export function neuronsOf(finding: LintFinding): readonly string[] {
   switch (finding.rule) {
     case 'orphan':

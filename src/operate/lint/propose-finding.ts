@@ -17,10 +17,10 @@ import { neuronLink, shorten } from '../../rules/text/inert-text.ts'
 import { findingSurveys } from './finding-surveys.ts'
 import { neuronsOf } from './list-findings.ts'
 
-/** What came of it: candidates that wait, and pages that must be edited by hand. */
+/** Result: pending candidates, and pages that must be edited by hand. */
 export type FindingProposals = { candidateIds: string[]; byHand: { seqId: string; title: string }[] }
 
-/** Of the candidates that are made here. */
+/** Connector of the candidates that are made here. */
 const connector = 'findings'
 const maxTitle = 100
 
@@ -29,7 +29,7 @@ const maxTitle = 100
  * - links that lead nowhere or to several Neurons: leads them to `choice`, one candidate for each of the first 20 places' pages
  * - a contradiction: says in `choice` that it supersedes the other Neuron
  * @param choice seqId of one of the finding's Neurons
- * @throws {GanglionError} `not_found` where there is no such finding any more, `queue_full`
+ * @throws {GanglionError} `not_found` if there is no such finding any more, `queue_full`
  * @throws {ValidationError} for a choice that the finding does not offer
  */
 export async function proposeFinding(
@@ -73,7 +73,9 @@ async function pageOf(kb: KnowledgeBase, seqId: string) {
   return { seqId, title, path, version, text: await kb.repository.readText(blob) }
 }
 
-/** The page's content with the finding's links led to `choice`; undefined where they cannot be, or stand in the front matter. */
+/**
+ * Returns the page's content with the finding's links leading to `choice`; undefined if they cannot be changed, or are in the front matter.
+ */
 async function retargeted(
   kb: KnowledgeBase,
   { text, path }: { text: string; path: string },
@@ -98,7 +100,7 @@ async function retargeted(
   return before === after ? undefined : after
 }
 
-/** A change that waits already is not proposed again. */
+/** A pending change is not proposed again. */
 async function submitSettling(
   ctx: Context,
   caller: Caller,

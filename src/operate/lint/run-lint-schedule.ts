@@ -7,9 +7,9 @@ import { lintKb } from './lint-kb.ts'
 const intervalMs = 60_000
 
 /**
- * Lints each knowledge base, also those that nobody has opened, at the times that its `kb.yaml` says, one at a time. Times that pass
- * while the server is down are left out: the next run finds the same.
- * @returns how to stop it, which waits for the knowledge base that it is at.
+ * Lints each knowledge base, open or not, on the schedule of its `kb.yaml`, one at a time. Times that pass while the server is down are
+ * skipped: the next run finds the same.
+ * @returns a function that stops it and waits for the knowledge base in progress
  */
 export function startLinting(ctx: Context, onError: (error: unknown) => void): () => Promise<void> {
   const stopping = new AbortController()
@@ -32,18 +32,18 @@ export function startLinting(ctx: Context, onError: (error: unknown) => void): (
   }
 }
 
-/** When each knowledge base is to be linted. */
+/** Lint schedules of the knowledge bases. */
 export class LintSchedules {
   readonly #ctx: Context
   readonly #onError: (error: unknown) => void
 
-  /** @param onError is told of knowledge bases that cannot be linted; the others are. */
+  /** @param onError called for knowledge bases that cannot be linted; the others are */
   constructor(ctx: Context, onError: (error: unknown) => void) {
     this.#ctx = ctx
     this.#onError = onError
   }
 
-  /** Lints the knowledge bases whose schedules have a time after one moment and not after another. */
+  /** Lints the knowledge bases whose schedules have a time later than `after` and not later than `until`. */
   async run(after: Date, until: Date, stopping: AbortSignal): Promise<void> {
     for (const identity of await this.#ctx.knowledgeBases.list()) {
       if (stopping.aborted) return

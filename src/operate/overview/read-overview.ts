@@ -11,18 +11,18 @@ export type KbOverview = {
   id: string
   slug: string
   title: string
-  /** Those that the caller may see. */
+  /** Number of Neurons visible to the caller. */
   neurons: number
-  /** Only for curators. */
+  /** Set for curators. */
   work: Work | undefined
-  /** Whether it cannot be read now. */
+  /** True if it cannot be read now. */
   isBroken: boolean
 }
 
 export type Work = {
-  /** Pending candidates by zone; `none`: no zone. */
+  /** Number of pending candidates by zone; `none`: no zone. */
   waiting: Record<Zone | 'none', number>
-  /** Undefined while they are counted for the first time. */
+  /** Undefined during the first survey. */
   brokenLinks: number | undefined
   failedSources: number
 }
@@ -36,7 +36,7 @@ export async function readOverview(ctx: Context, caller: Caller): Promise<KbOver
   return overviews.sort((a, b) => workOf(b) - workOf(a) || (a.slug < b.slug ? -1 : 1))
 }
 
-/** One knowledge base in numbers. @throws {GanglionError} `not_found` */
+/** Returns one knowledge base in numbers. @throws {GanglionError} `not_found` */
 export async function readKbOverview(ctx: Context, caller: Caller, kb: string): Promise<KbOverview> {
   const identity = await ctx.knowledgeBases.find(caller.tenantId, kb)
   if (identity === undefined) throw new GanglionError('not_found')
@@ -51,7 +51,7 @@ async function overviewOf(
 ): Promise<KbOverview> {
   const { id, slug } = identity
   const audience = effectiveAudience(caller)
-  // One that cannot be read must not take the others with it.
+  // An unreadable knowledge base must not fail the list.
   const found = await kbFigures(ctx)
     .of(identity)
     .catch(() => undefined)

@@ -8,9 +8,9 @@ import { demoSlug } from '../setup/first-run.ts'
 
 export type Tour = {
   kb: string
-  /** An example that waits; undefined: all are decided. */
+  /** Pending example; undefined: all are decided. */
   candidateId: string | undefined
-  /** The page that the approval of an example made; undefined before. */
+  /** Page that the approval of an example made; undefined before. */
   seqId: string | undefined
   done: Record<TourStep, boolean>
 }
@@ -23,9 +23,9 @@ const maxExamples = 10
 const maxKeys = 50
 
 /**
- * How far a person has come. What was decided, asked and made says so itself; that a page was read and something was searched for
- * is known only of those who went there from the tour.
- * @returns undefined where there is no demonstration, or the person has put the tour away.
+ * Returns a person's progress. Decisions, questions and new pages are read from the data; reading a page and searching are known only from
+ * links of the tour.
+ * @returns undefined if there is no demo, or the person has closed the tour
  */
 export async function readTour(ctx: Context, caller: Caller): Promise<Tour | undefined> {
   const { tenantId } = caller
@@ -51,7 +51,7 @@ export async function readTour(ctx: Context, caller: Caller): Promise<Tour | und
   }
 }
 
-/** Notes that a person has gone a step of the tour, or has put it away. */
+/** Records that a person has taken a step of the tour, or has closed it. */
 export async function markTour({ tours }: Context, caller: Caller, mark: TourMark): Promise<void> {
   if (isPerson(caller)) await tours.mark(caller.tenantId, bareId(caller), mark)
 }

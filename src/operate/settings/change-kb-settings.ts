@@ -15,24 +15,24 @@ import { editsOf, type SettingName, type SettingValues, settingNames, valuesOf }
 export type KbSettingsForm = {
   slug: string
   title: string
-  /** Object id of the `kb.yaml` that the values are from; empty where there is none. */
+  /** Object id of the `kb.yaml` that the values come from; empty if there is none. */
   base: string
   values: SettingValues
-  /** What `kb.yaml` says that is not right. With an error in it, a form cannot change it. */
+  /** Problems of `kb.yaml`. While it has an error, a form cannot change it. */
   problems: SettingsProblem[]
 }
 
 export type SettingsChange = {
-  /** Of the `kb.yaml` that the form showed. */
+  /** Object id of the `kb.yaml` that the form showed. */
   base: string
   values: SettingValues
 }
 
 export type SettingsPreview = { changed: SettingName[]; diff: string }
 
-/** Others have changed the settings since the form was shown. */
+/** Thrown if others have changed the settings since the form was shown. */
 export class SettingsChanged extends GanglionError {
-  /** What they have changed, and what all settings were when the form was shown. */
+  /** Settings that others have changed, and all settings when the form was shown. */
   readonly changed: readonly SettingName[]
   readonly before: SettingValues
 
@@ -55,8 +55,9 @@ export async function readKbSettings(ctx: Context, caller: Caller, kbName: strin
 }
 
 /**
- * Shows what a change of the settings would commit.
- * @throws {GanglionError} `not_found` @throws {SettingsChanged}
+ * Returns what a change of the settings would commit.
+ * @throws {GanglionError} `not_found`
+ * @throws {SettingsChanged}
  * @throws {ValidationError} by setting, as a push would be rejected
  */
 export async function previewKbSettings(
@@ -73,8 +74,8 @@ export async function previewKbSettings(
 
 /**
  * Changes the settings by a commit on main, which names the caller.
- * @returns the commit; undefined where nothing differs
- * @throws as {@link previewKbSettings} does
+ * @returns the commit; undefined if nothing differs
+ * @throws as {@link previewKbSettings}
  */
 export async function changeKbSettings(
   ctx: Context,
@@ -128,13 +129,13 @@ async function plan(
   return { text, before, changed: text === before ? [] : changed }
 }
 
-/** The settings of an earlier `kb.yaml`; undefined where it is none of this repository. */
+/** Returns the settings of an earlier `kb.yaml`; undefined if this repository does not have it. */
 async function valuesAt(kb: KnowledgeBase, blob: string): Promise<SettingValues | undefined> {
   const isThere = /^[0-9a-f]{40,64}$/.test(blob) && (await kb.repository.find(blob))?.type === 'blob'
   return isThere ? valuesOf(parseKbFile(await kb.repository.readText(blob)).settings) : undefined
 }
 
-/** @throws {ValidationError} for the errors among the problems. */
+/** @throws {ValidationError} for the errors among the problems */
 function refuse(problems: readonly SettingsProblem[], asAWhole?: string): void {
   const errors = problems.filter(({ severity }) => severity === 'error')
   if (errors.length === 0) return

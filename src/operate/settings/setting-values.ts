@@ -16,7 +16,7 @@ type Setting = {
   value(text: string): SettingEdit['value']
 }
 
-/** File types that a knowledge base takes only if its settings say so. */
+/** File types that a knowledge base accepts only if its settings say so. */
 const optionalFileTypes = fileTypes.filter((type) => !defaultFileTypes.some((each) => each === type))
 
 const asText = (text: string) => text
@@ -251,7 +251,7 @@ function verifyOf(line: string) {
   return { ...places, days: /^[0-9]+$/.test(days) ? Number(days) : days }
 }
 
-/** Paths and tags before the last `=` of a line, and what comes after it. */
+/** Splits a line at its last `=` into paths and tags, and what follows. */
 function sidesOfLine(line: string): [{ paths?: string[]; tags?: string[] }, string] {
   const at = line.lastIndexOf('=')
   const places = partsOf(line.slice(0, Math.max(at, 0)), /,/)
@@ -262,13 +262,13 @@ function sidesOfLine(line: string): [{ paths?: string[]; tags?: string[] }, stri
   ]
 }
 
-/** The line after its last `=` lists seqIds. */
+/** Parses a line whose last `=` precedes seqIds. */
 function pinOf(line: string) {
   const at = line.lastIndexOf('=')
   return { query: line.slice(0, Math.max(at, 0)).trim(), neurons: partsOf(line.slice(at + 1), /,/) }
 }
 
-/** A connector and its zone on each line. */
+/** Parses a connector and its zone on each line. */
 function connectorEdits(text: string, now: string): SettingEdit[] {
   const [wanted, known] = [connectorZones(text), connectorZones(now)]
   const gone = [...known.keys()].filter((connector) => !wanted.has(connector))

@@ -7,11 +7,11 @@ import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { submitCandidate } from '../../queue/submit-candidate.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 
-/** The connector of the candidates that wait in the demonstration for its first curator. */
+/** Connector of the demo's pending candidates for its first curator. */
 export const exampleConnector = 'example'
 
 type Example = Pick<CandidateInput, 'kind' | 'title' | 'content' | 'impactEstimate'> & {
-  /** Of the page that it corrects. */
+  /** Path of the page that it corrects. */
   path?: string
   metadata?: Record<string, unknown>
 }
@@ -67,7 +67,7 @@ export async function submitExamples(ctx: Context, kb: KnowledgeBase): Promise<v
   }
 }
 
-/** A page of main, ready for a line more. */
+/** Returns a page of main to which a line can be added. */
 async function targetOf(kb: KnowledgeBase, path: string): Promise<{ seqId: string; content: string } | undefined> {
   const { read: sql } = kb.projection
   const seqId = seqIdAtPath(sql, path)

@@ -1,4 +1,4 @@
-/** What verifying one knowledge base found: a problem is a rule broken, a note something to know. */
+/** Result for one knowledge base: a problem is a broken rule, a note is information. */
 export type KbVerification = {
   id: string
   slug: string | null
@@ -23,7 +23,7 @@ export type VerifyProblem = {
   message: string
 }
 
-/** The first of many, and how many more there are. */
+/** Returns the first of many lines, and the number of the others. */
 export function firstOf(lines: readonly string[], limit = 20): string[] {
   return lines.length <= limit ? [...lines] : [...lines.slice(0, limit), `… and ${lines.length - limit} more`]
 }

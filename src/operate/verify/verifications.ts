@@ -5,17 +5,17 @@ import { type Context, onePer } from '../../kb/context.ts'
 import type { KbIdentity } from '../../kb/kb-identity.ts'
 import type { Verification } from './verify.ts'
 
-/** A verification of a tenant's knowledge bases. Times are ISO 8601, UTC. */
+/** Verification of a tenant's knowledge bases. Times are ISO 8601, UTC. */
 export type VerificationRun = {
   startedAt: string
   by: string
-  /** Undefined while it waits or runs. */
+  /** Undefined while it is queued or running. */
   finishedAt?: string
-  /** Undefined also where it was cut off. */
+  /** Undefined also if it was interrupted. */
   result?: Verification
 }
 
-/** What the process that verifies is told. */
+/** Message to the process that verifies. */
 export type VerifyOrder = Pick<ContextOptions, 'dataDir' | 'database' | 'bucket' | 'objects'> & { kbs: KbIdentity[] }
 
 const program = fileURLToPath(new URL(`./verify-child${import.meta.url.slice(-3)}`, import.meta.url))
@@ -37,7 +37,7 @@ class Verifications {
     return this.#latest.get(tenantId)
   }
 
-  /** Begins a verification, unless one of the tenant is under way. */
+  /** Starts a verification, unless one of the tenant is in progress. */
   start({ tenantId, name }: { tenantId: string; name: string }): VerificationRun {
     const known = this.#latest.get(tenantId)
     if (known !== undefined && known.finishedAt === undefined) return known

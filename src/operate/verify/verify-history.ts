@@ -5,13 +5,12 @@ import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { oneLine } from '../../rules/text/lines.ts'
 import { firstOf, problems, type VerifyProblem } from './verification.ts'
 
-/** Versions that are read at a time. */
+/** Number of versions that are read at a time. */
 const chunkVersions = 500
 
 /**
- * Verifies what main's history says of candidates and seqIds: each candidate became one version of one Neuron, and is on
- * the queue; no seqId was given to two documents, and no document had two. A version that somebody pushed may carry an
- * older one's back-pointer, or none.
+ * Verifies candidates and seqIds in main's history: each candidate became one version of one Neuron, and is on the queue; no seqId was
+ * assigned to two documents, and no document had two. A pushed version may have an older back-pointer, or none.
  * @throws {GitError}
  */
 export async function verifyHistory(

@@ -7,7 +7,7 @@ import { candidatePath } from '../../rules/candidates/candidate.ts'
 import { candidateBelongsTo } from '../../rules/candidates/candidate-id.ts'
 import { oneLine } from '../../rules/text/lines.ts'
 
-/** The candidates that the queue holds, damaged ones included, and what is wrong with its files. @throws {GitError} */
+/** Returns the candidates on the queue, damaged ones included, and the problems of its files. @throws {GitError} */
 export async function verifyQueue(
   repository: Repository,
   kbId: string,

@@ -5,8 +5,8 @@ import type { CheckedIndex } from '../../search/check-index.ts'
 import { blobOfVersion } from '../../search/kb/neuron-document.ts'
 
 /**
- * Returns the Neurons of which a search index holds what main never had, by a projection that is as new or newer. Pages that it lacks, or
- * has as they were, are no fault: an index follows with the next search.
+ * Returns the Neurons for which a search index has content that main never had, by a projection that is as new or newer. Missing or
+ * outdated pages are no fault: the next search updates the index.
  */
 export function verifySearch({ projection }: KnowledgeBase, { versions }: CheckedIndex): string[] {
   const known = new Set(everyVersion(projection.read).map(({ seqId, blob }) => `${seqId} ${blob}`))

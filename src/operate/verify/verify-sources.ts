@@ -7,7 +7,7 @@ import { forEachAtOnce } from '../../system/concurrency/for-each-at-once.ts'
 
 const readAtOnce = 4
 
-/** Returns the Sources whose bytes are gone, or are no longer those that were uploaded. Reads all of them. */
+/** Returns the Sources whose bytes are missing or differ from the upload. Reads all of them. */
 export async function verifySources({ sources, blobs }: Context, kbId: string): Promise<string[]> {
   const wrong: string[] = []
   await forEachAtOnce(await sources.all(kbId), readAtOnce, async ({ id, filename, contentHash }) => {

@@ -29,22 +29,22 @@ import { verifySources } from './verify-sources.ts'
 
 export type Verification = {
   ok: boolean
-  /** Of what all knowledge bases share: the database, and who owns the files. */
+  /** Problems that concern all knowledge bases: of the database, and the ownership of files. */
   problems: VerifyProblem[]
   kbs: KbVerification[]
 }
 
 const fsckLimitMs = 30 * 60_000
-/** A pack is named within this time of being put, or never. */
+/** Milliseconds within which a stored pack is named by a row, or never. */
 const namedWithinMs = 60 * 60_000
-/** Another process may be packing the same objects, or making a knowledge base. */
+/** Attempts, since another process may be packing the same objects, or creating a knowledge base. */
 const attempts = 3
 const betweenAttemptsMs = 300
 
 /**
- * Verifies knowledge bases, beside a running server too: git's own consistency, the queue against main, the rules of
- * `check`, and the projection against one that is built anew. Nothing is changed, and nothing of it is repaired.
- * @param selection all that there are, and repositories of none, where it is left out.
+ * Verifies knowledge bases, also beside a running server: git's own consistency, the queue against main, the rules of `check`, and the
+ * projection against a rebuilt one. Changes and repairs nothing.
+ * @param selection absent: all of them, and repositories without an entry
  */
 export async function verify(ctx: Context, selection?: readonly KbIdentity[]): Promise<Verification> {
   const kbs: KbVerification[] = []
@@ -63,7 +63,7 @@ export async function verify(ctx: Context, selection?: readonly KbIdentity[]): P
   return { ok: shared.length === 0 && kbs.every((kb) => kb.problems.length === 0), problems: shared, kbs }
 }
 
-/** The files that do not belong to the owner of the data directory, whose server cannot write them. */
+/** Returns the files that do not belong to the owner of the data directory, whose server cannot write them. */
 async function foreignFiles(folder: string, owner?: number): Promise<string[]> {
   // Another process may remove it meanwhile.
   const stats = await lstat(folder).catch(() => undefined)
@@ -80,7 +80,7 @@ async function verifyKb(ctx: Context, identity: KbIdentity): Promise<KbVerificat
   const found: KbVerification = { id, slug, problems: [], notes: [] }
   const scratch = await mkdtemp(join(ctx.directory.tmp, 'verify-'))
   try {
-    // The refs only move on: read after the projection, and main before the queue, each holds what the one before needs.
+    // Refs only advance: read after the projection, and main before the queue, each contains what the previous one needs.
     const stored = storedProjection(ctx.directory.index(id), scratch, found)
     const index = await soundIndex(ctx.directory.index(id), found)
     found.problems.push(...problems('source', await verifySources(ctx, id)))
@@ -98,9 +98,9 @@ async function verifyKb(ctx: Context, identity: KbIdentity): Promise<KbVerificat
 }
 
 /**
- * Returns the repository that is to be verified: in a cluster a fresh one of what the rows name, so that nothing that only this machine has
- * hides what others miss. Undefined if there is none, or not all of it.
- * @param fetched where the fresh one is made
+ * Returns the repository to verify: in a cluster a fresh one from the rows, so that nothing on this machine alone hides what others lack.
+ * Undefined if it is missing or incomplete.
+ * @param fetched folder for the fresh one
  */
 async function repositoryOf(
   { cluster, directory }: Context,
@@ -121,7 +121,7 @@ async function repositoryOf(
     found.problems.push(...problems('repository', ofCopy))
   }
   found.problems.push(...problems('repository', wrong ?? ['The database has no repository of it.']))
-  // Without all packs the rest would only say so again.
+  // Without all packs the remaining checks would only repeat the problem.
   return wrong?.length === 0 ? fetched : undefined
 }
 
@@ -129,7 +129,7 @@ function soundness(gitDir: string): Promise<string[]> {
   return untilClean(() => fsck(gitDir, AbortSignal.timeout(fsckLimitMs)))
 }
 
-/** What programs of git would miss in a repository, or run. */
+/** Returns problems that git's programs would ignore in a repository, or would run. */
 async function planted(gitDir: string): Promise<string[]> {
   const found = existsSync(join(gitDir, 'config')) ? [] : ['The repository has no config.']
   const hooks = await readdir(join(gitDir, 'hooks')).catch(() => [])
@@ -153,10 +153,10 @@ function storedProjection(indexDir: string, scratch: string, found: KbVerificati
   }
 }
 
-/** The search index, if there is one and it is sound. It is made of main as it was before the refs are read. */
+/** Returns the search index, if there is a sound one. It reflects main from before the refs are read. */
 async function soundIndex(indexDir: string, found: KbVerification): Promise<CheckedIndex | undefined> {
   let index: CheckedIndex | undefined
-  // A server removes files that no longer count.
+  // A server removes obsolete files meanwhile.
   const damage = await untilClean(async () => {
     index = checkIndex(indexDir)
     return index?.problems ?? []
@@ -168,7 +168,7 @@ async function soundIndex(indexDir: string, found: KbVerification): Promise<Chec
 
 type Held = { stored: StoredProjection | undefined; index: CheckedIndex | undefined; scratch: string }
 
-/** Adds what is wrong with the refs, what they lead to, and the indexes. */
+/** Adds the problems of the refs, their objects, and the indexes. */
 async function verifyContents(
   { parser }: Context,
   { identity, gitDir }: { identity: KbIdentity; gitDir: string },
@@ -199,7 +199,7 @@ async function verifyContents(
     const history = await verifyHistory(rebuilt, candidateIds)
     const findings = await checkCommit(repository, main, { prefix: identity.prefix, parser })
     const errors = [
-      // A candidate may hold a conflict's markers too: that is for a curator to see.
+      // A candidate may contain conflict markers, too, which a curator will see.
       ...findings.filter(({ severity, rule }) => severity === 'error' && rule !== 'conflict-marker'),
       ...identityProblems(rebuilt.projection.read),
     ]
@@ -217,7 +217,7 @@ async function verifyContents(
   }
 }
 
-/** Refs that are gone, or that were moved to where their last known commit is no longer in their history. */
+/** Finds refs that disappeared, or were moved so that their last known commit is no longer in their history. */
 async function verifyRefs(
   repository: Repository,
   heads: ProjectionHeads,
@@ -265,7 +265,7 @@ async function unregistered({ directory, knowledgeBases, cluster }: Context): Pr
   }))
 }
 
-/** Notes the packs that no row names, as a writer that was cut off leaves them. Young ones may be about to be named. */
+/** Adds notes on packs that no row names, which an interrupted writer leaves. Recent ones may be about to be named. */
 async function noteOrphans({ cluster, now }: Context, kbs: KbVerification[]): Promise<void> {
   if (cluster === undefined) return
   const { repositories, packs } = cluster
@@ -283,7 +283,7 @@ async function noteOrphans({ cluster, now }: Context, kbs: KbVerification[]): Pr
   }
 }
 
-/** What a look at something that others are changing finds every time. */
+/** Returns what every look finds at something that others are changing. */
 async function untilClean<Found>(look: () => Promise<Found[]>): Promise<Found[]> {
   for (let attempt = 1; ; attempt++) {
     const found = await look()
@@ -292,7 +292,7 @@ async function untilClean<Found>(look: () => Promise<Found[]>): Promise<Found[]>
   }
 }
 
-/** Where the rows of a projection are not those of one that was built anew, for people. Both are files. */
+/** Describes the differences between a projection and a rebuilt one, for people. Both are files. */
 function projectionDifferences(stored: string, rebuilt: string): string[] {
   return compareProjections(stored, rebuilt).map(describeDifference)
 }

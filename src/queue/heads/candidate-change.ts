@@ -12,12 +12,12 @@ import { pathKey } from '../../rules/paths/portable-path.ts'
 
 export type CandidateChange = {
   candidate: Candidate
-  /** Main's head; where the candidate no longer merges with that, the commit with the version that it was written against. */
+  /** Head of main; if the candidate does not merge with that, the commit with the version that it was written against. */
   onto: Oid
   path: string
-  /** Null: the file goes. */
+  /** Null: the file is removed. */
   text: string | null
-  /** Where the page stood before, where it is moved: that file goes. */
+  /** Previous path of a moved page, whose file is removed. */
   movedFrom?: string | undefined
   title: string
   target: NeuronRow | undefined
@@ -25,7 +25,7 @@ export type CandidateChange = {
   tests: readonly TestFileChange[]
 }
 
-/** What a candidate changes; nothing where its target is gone or cannot be read. */
+/** Returns the change of a candidate; undefined if its target is gone or unreadable. */
 export async function candidateChange(
   view: ProposalView,
   main: Oid,
@@ -33,7 +33,7 @@ export async function candidateChange(
 ): Promise<CandidateChange | undefined> {
   try {
     const tests = await testFileChanges(view, candidate)
-    // A head that takes away what others added since is none.
+    // A head that removes later additions of others is not offered.
     if (tests.some(({ conflicts }) => conflicts !== undefined)) return undefined
     return { candidate, onto: main, merges: true, tests, ...(await proposalOf(view, candidate)) }
   } catch (error) {
@@ -44,7 +44,7 @@ export async function candidateChange(
 }
 
 /**
- * Git shows the conflict to whoever merges this into main. No commit of main is the base where a curator's edit stands in it: Git
+ * Lets git show the conflict to whoever merges the head into main. If the base has a curator's edit, no commit of main is the base: git
  * would take the proposal for a removal of the edit.
  */
 async function changeOfBase(view: ProposalView, candidate: Candidate): Promise<CandidateChange | undefined> {
@@ -65,8 +65,8 @@ async function changeOfBase(view: ProposalView, candidate: Candidate): Promise<C
 }
 
 /**
- * The same changes, one after the other: one that meets the Neuron of an earlier one has both, wherever that has moved it.
- * Nothing where they conflict with each other or with main.
+ * Stacks changes: one that concerns the Neuron of an earlier one has both, wherever that has moved it. Undefined if they conflict with each
+ * other or with main.
  */
 export async function stackChanges(
   view: MainView,
@@ -90,7 +90,7 @@ export async function stackChanges(
   return stacked
 }
 
-/** Of the files that a change touches. */
+/** Returns the keys of the files that a change touches. */
 function keysOf({ path, movedFrom = path }: CandidateChange): string[] {
   return [movedFrom, path].map(pathKey)
 }
@@ -109,7 +109,10 @@ async function mergeChange(
   return 'text' in merged ? { ...change, ...place, text: merged.text } : undefined
 }
 
-/** Where a change leaves the page that an earlier one has left elsewhere; nothing where they meet another page, or disagree. */
+/**
+ * Returns the path at which a change leaves a page that an earlier one has moved; undefined if it collides with another page, or they
+ * disagree.
+ */
 function mergePlace(
   target: NeuronRow,
   change: CandidateChange,

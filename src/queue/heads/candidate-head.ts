@@ -11,8 +11,8 @@ const maxWarnings = 20
 const ref = 'head'
 
 /**
- * Makes the commits that propose changes, one for each, the first onto the commit that it stands on. The same changes always
- * give the same commits.
+ * Stages the commits that propose changes, one for each, starting from the commit that the first is based on. The same changes always give
+ * the same commits.
  */
 export async function stageHead(
   repository: Repository,

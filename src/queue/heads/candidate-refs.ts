@@ -13,31 +13,31 @@ import { pauses } from '../../system/pauses.ts'
 import { candidateChange, stackChanges } from './candidate-change.ts'
 import { type StagedHead, stageHead } from './candidate-head.ts'
 
-/** Heads that stand without being asked for, and those that are kept because they were. */
+/** Number of heads that exist without a request, and of requested ones that are kept. */
 const standing = 200
 const maxAsked = 100
-/** Milliseconds from one turn of the background's to the next, and the share of its time that it takes at most. */
+/** Milliseconds between runs of the background work, and its maximum share of the time. */
 const restMs = 1_000
 const workingShare = 1 / 20
 /** Bytes of objects that are written at a time. */
 const maxStagedBytes = 32 * 1024 * 1024
 
 type Sql = Projection['read']
-/** A head as it was last made: of what, and the commit, or none where there is nothing to propose. */
+/** Last built head: its inputs, and its commit, if there is anything to propose. */
 type Made = { main: Oid; records: string | undefined; head: Oid | undefined; blobs: ReadonlySet<Oid> }
 
 export const candidateHeads = onePer((kb: KnowledgeBase, { onError }: Context) => new CandidateRefs(kb, { onError }))
 
 /**
- * The heads of an open knowledge base's pending candidates: refs with main and one commit that proposes the candidate. They are
- * derived, and may be deleted at any time. Those that come first in the queue have one; others when they are asked for.
+ * Heads of an open knowledge base's pending candidates: refs to main plus one commit that proposes the candidate. They are derived, and can
+ * be deleted at any time. The first candidates of the queue have one; others get one on request.
  */
 class CandidateRefs {
   readonly #kb: KnowledgeBase
   readonly #onError: (error: unknown) => void
   readonly #closing = new AbortController()
   readonly #made = new Map<string, Made>()
-  /** The least recently asked for first. */
+  /** Requested heads, least recently requested first. */
   readonly #asked = new Set<string>()
   #isRepaired = false
   #last: Promise<unknown> = Promise.resolve()
@@ -49,10 +49,10 @@ class CandidateRefs {
     this.#onError = onError
   }
 
-  /** Brings all heads up to the projection as it is now. */
+  /** Brings all heads up to the present projection. */
   readonly follow = coalesce(() => this.#alone(() => this.#update(undefined)))
 
-  /** Does that in the background, now or after a while: it may only take a small part of the time. */
+  /** Schedules {@link follow} in the background, which may take only a small part of the time. */
   followSoon(): void {
     this.#isDue = true
     this.#background ??= this.#followWhileDue()
@@ -71,8 +71,8 @@ class CandidateRefs {
   }
 
   /**
-   * Makes ready what a fetch asks for by prefixes of refs (none: all of them). What cannot be made is not there for it, and
-   * fails nothing else that it asks for.
+   * Prepares the heads that a fetch requests by ref prefixes (none: all of them). A head that cannot be built is absent, and does not fail
+   * the others.
    */
   async prepare(prefixes: readonly string[]): Promise<void> {
     const { names, others } = askedHeads(prefixes)
@@ -88,7 +88,7 @@ class CandidateRefs {
     }
   }
 
-  /** The present head of a pending candidate, as {@link prepare} would make it. @throws {GitError} where it cannot be written. */
+  /** Returns the present head of a pending candidate, as {@link prepare} would build it. @throws {GitError} if it cannot be written */
   async headOf(candidateId: string): Promise<Oid | undefined> {
     if (!this.#note(candidateId)) return undefined
     const { read: sql } = this.#kb.projection
@@ -102,12 +102,12 @@ class CandidateRefs {
     await this.#last
   }
 
-  /** Whether a head's ref is still there, perhaps of a candidate that was decided. */
+  /** True if a head's ref exists, perhaps of a decided candidate. */
   async #isThere(name: string): Promise<boolean> {
     return (await this.#kb.repository.readRef(refOfHead(name))) !== undefined
   }
 
-  /** Notes that a head is asked for, unless there can be none. */
+  /** Records a request for a head, unless there can be none. */
   #note(name: string): boolean {
     if (recordsOf(this.#kb.projection.read, name) === undefined) return false
     this.#asked.delete(name)
@@ -131,7 +131,7 @@ class CandidateRefs {
     return result
   }
 
-  /** @param only the names of the heads to look at. */
+  /** @param only names of the heads to update */
   async #update(only: readonly string[] | undefined): Promise<void> {
     if (this.#closing.signal.aborted) return
     const present = this.#isRepaired ? await this.#list() : await this.#repair()
@@ -148,7 +148,10 @@ class CandidateRefs {
     return listRefs(this.#kb.repository.gitDir, candidateRefs)
   }
 
-  /** What a crash left: broken refs go, and those whose commit is lost hold nothing. Of the others, all may have been asked for. */
+  /**
+   * Repairs refs after a crash: broken refs are removed, and those whose commit is lost are rebuilt. Any of the others may have been
+   * requested.
+   */
   async #repair(): Promise<Map<string, Oid | undefined>> {
     await clearBrokenRefs(this.#kb.repository.gitDir, candidateRefs)
     const present = await this.#list()
@@ -178,7 +181,7 @@ class CandidateRefs {
       const staged = records === undefined ? undefined : await this.#stage(sql, main, records)
       const made = { main, records: records?.join(' '), head: staged?.oid, blobs: blobsOf(staged) }
       if (held === made.head && (held !== undefined || !present.has(ref))) this.#made.set(name, made)
-      // What the ref leads to now is there, and stays until it is moved.
+      // Objects reachable from the present ref exist until it moves.
       else batch.add(name, made, staged, before?.head === held ? before?.blobs : undefined)
       if (batch.bytes > maxStagedBytes) await this.#write(batch)
     }
@@ -221,7 +224,7 @@ class Batch {
   #objects = new Map<Oid, GitObject>()
   #made = new Map<string, Made>()
 
-  /** @param known objects that need not be written. */
+  /** @param known objects that need not be written */
   add(name: string, made: Made, staged: StagedHead | undefined, known: ReadonlySet<Oid> = new Set()): void {
     this.#made.set(name, made)
     for (const [oid, object] of staged?.objects ?? []) {
@@ -245,7 +248,7 @@ function blobsOf(staged: StagedHead | undefined): Set<Oid> {
   return new Set(blobs.map(([oid]) => oid))
 }
 
-/** The objects after those that they differ from by little: main's large trees once, instead of with every head. */
+/** Returns objects after similar ones that they can be deltas of: main's large trees once, instead of with every head. */
 async function withBases(
   objects: ReadonlyMap<Oid, GitObject>,
   read: (oid: Oid) => Promise<GitObject>,
@@ -257,7 +260,7 @@ async function withBases(
   return new Map([...ordered, ...objects])
 }
 
-/** The blobs of the records of a head's candidates, if all are pending. */
+/** Returns the blobs of the records of a head's candidates, if all are pending. */
 function recordsOf(sql: Sql, name: string): Oid[] | undefined {
   const records = idsOfHead(name).map((id) => pendingRecord(sql, id))
   return records.every((record) => record !== undefined) ? records : undefined

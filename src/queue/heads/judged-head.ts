@@ -16,10 +16,10 @@ import { checkSeen, isListed, PreconditionFailed, reviewVersion } from '../seen.
 import { type CandidateChange, candidateChange } from './candidate-change.ts'
 import { candidateHeads } from './candidate-refs.ts'
 
-/** A page, and where it stood before it was moved; and the answer tests that come with it. */
+/** Maximum files of a head: a page, its previous path, and its answer tests. */
 const maxFiles = 2 + maxTestFiles
 
-/** State that a verdict is on: a commit of the candidate's ref, a value of `seenOf`, or a list of entity tags that `reviewVersion` begins. */
+/** Reviewed state: a commit of the candidate's ref, a value of `seenOf`, or a list of entity tags that begin with `reviewVersion`. */
 export type JudgedHead = { head?: string | undefined; seen?: string | undefined; ifMatch?: string | undefined }
 
 /**
@@ -68,13 +68,13 @@ async function isAsRead(
   return last?.action === 'dismiss' && last.by.id === decider.id
 }
 
-/** Whether an approval is somebody's own, as one that a repeated request made before. */
+/** True if an approval is the decider's own, such as that of the first of two equal requests. */
 export async function isApprovedBy(staging: Staging, { commit }: { commit: Oid }, decider: Actor): Promise<boolean> {
   const { email } = authorOfCommit((await staging.read(commit)).data)
   return email === signatureOf(decider, new Date(0)).email
 }
 
-/** What a commit does to files; undefined where that is more than a head does, for any other object, and for one that is not there. */
+/** Returns the changes of files by a commit; undefined if there are more than in a head, for any other object, and for a missing one. */
 async function changesOfCommit({ repository }: KnowledgeBase, oid: Oid): Promise<TreeChange[] | undefined> {
   try {
     const object = isOid(oid) ? await repository.find(oid) : undefined
@@ -87,13 +87,13 @@ async function changesOfCommit({ repository }: KnowledgeBase, oid: Oid): Promise
     }
     return changes
   } catch (error) {
-    // An old head is nobody's any more: garbage collection may have taken parts of it.
+    // Garbage collection may have removed parts of an old head.
     if (error instanceof GitError && error.code === 'missing-object') return undefined
     throw error
   }
 }
 
-/** Whether the candidate's head would now make the changes that were judged, of the page that they were judged upon. */
+/** True if the candidate's head would now make the reviewed changes to the page that they were reviewed against. */
 async function isProposed(
   kb: KnowledgeBase,
   staging: Staging,
@@ -115,7 +115,7 @@ async function isProposed(
   return change !== undefined && isDeepStrictEqual(did, doneBy(change))
 }
 
-/** The blobs before and after of each file that a head changes, by path. */
+/** Returns the blobs before and after of each file that a head changes, by path. */
 function doneBy({
   candidate,
   path,

@@ -12,7 +12,7 @@ import {
 import type { ProjectionHeads } from '../../kb/projection/projection.ts'
 import { type Audience, maySee } from '../../rules/access/audience.ts'
 
-/** What a knowledge base holds, in numbers, at its present commits. */
+/** Counts for a knowledge base at its present commits. */
 export type KbFigures = {
   title: string
   main: string | undefined
@@ -24,8 +24,8 @@ export type KbFigures = {
 export const kbFigures = onePer((ctx: Context) => new KbFiguresCache(ctx))
 
 /**
- * The figures of knowledge bases. They follow from main and the queue, so that they are counted once for each state of the
- * two. A knowledge base is opened only if its tables are behind its commits.
+ * Cache of figures. They depend on main and the queue, so they are counted once for each state of the two. A knowledge base is opened only
+ * if its tables are behind its commits.
  */
 class KbFiguresCache {
   readonly #ctx: Context
@@ -51,7 +51,7 @@ class KbFiguresCache {
   }
 }
 
-/** How many Neurons an audience may see. */
+/** Returns the number of Neurons that an audience may see. */
 export function visibleNeurons({ neurons, defaultAudience }: KbFigures, audience: Audience): number {
   if (audience === 'curator') return neurons.total
   const seen = neurons.open.filter((each) => maySee(audience, { audience: each.audience, tags: [] }, defaultAudience))

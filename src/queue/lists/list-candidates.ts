@@ -6,8 +6,9 @@ import type { Caller } from '../../rules/access/caller.ts'
 import { decodeQueueCursor, encodeQueueCursor, pageAcross, queuedKbs, unavailableAmong } from './queue-pages.ts'
 
 /**
- * A page of the queue, of one knowledge base or of all that the tenant has: red zone first, then impact, then age.
- * @throws {GanglionError} `not_found` @throws {ValidationError} for a cursor that no page gave.
+ * Returns a page of the queue, of one knowledge base or of all that the tenant has: red zone first, then impact, then age.
+ * @throws {GanglionError} `not_found`
+ * @throws {ValidationError} for an unknown cursor
  */
 export async function listCandidates(ctx: Context, caller: Caller, query: CandidateQuery): Promise<CandidatePage> {
   const { kb, cursor, limit, ...filter } = query

@@ -20,35 +20,35 @@ import {
   unavailableAmong,
 } from './queue-pages.ts'
 
-/** What a curator looks at of the queue: of one knowledge base, by slug or id, or of all. */
+/** A curator's view of the queue: of one knowledge base, by slug or id, or of all. */
 export type QueueView = QueueFilter & { kb?: string | undefined }
 
 export type QueueQuery = QueueView & { after?: string | undefined; before?: string | undefined; limit: number }
 
-/** What a candidate does to main. `title`: of the Neuron as it is called now; none where it is not there. */
+/** Effect of a candidate on main. `title`: present title of the Neuron; undefined if it does not exist. */
 export type Intent = { does: 'add' } | { does: 'change' | 'remove'; seqId: string; title: string | undefined }
 
-/** What an entry has of its candidate as it stands. */
+/** Fields that an entry copies from its candidate. */
 type Told = 'id' | 'title' | 'kind' | 'status' | 'connector' | 'confidence' | 'impact' | 'zone' | 'tags' | 'warnings'
 
 export type QueueEntry = Pick<CandidateRow, Told | 'reason' | 'createdAt' | 'createdBy' | 'assignee' | 'asked'> & {
   kb: string
-  /** Whether the policy would have approved it, and a rule kept it for a curator. */
+  /** True if the policy would have approved it, but a rule left it to a curator. */
   isHeldBack: boolean
   intent: Intent
-  /** The Neuron that it became. */
+  /** seqId of the Neuron that it became. */
   seqId?: string
-  /** What it stands for, where it is the first of what waits of a push. */
+  /** Bundle of a push whose first pending candidate this is. */
   bundle?: BundleEntry
-  /** What a decision sends back, so that nothing is decided that has changed since. */
+  /** Value to send with a decision, so that a candidate that changed since is not decided on. */
   seen: string
 }
 
-/** Counts go to 10,000 in one knowledge base; 10,001 means more. */
+/** Counts go up to 10,000 in one knowledge base; 10,001 means more. */
 export type QueueCounts = {
-  /** Of what passes the filter in every status. */
+  /** Number of candidates that pass the filter, by status. */
   status: Record<CandidateStatus, number>
-  /** Of what passes the filter in every zone. */
+  /** Number of candidates that pass the filter, by zone. */
   zone: Record<Zone | 'none', number>
 }
 
@@ -57,18 +57,19 @@ export type QueuePage = {
   next: string | null
   previous: string | null
   counts: QueueCounts
-  /** Connectors that the status has candidates of. */
+  /** Connectors of the candidates with this status. */
   connectors: string[]
-  /** All of the tenant. */
+  /** All knowledge bases of the tenant. */
   knowledgeBases: KbLabel[]
-  /** Slugs of those that cannot be read now: their candidates are missing. */
+  /** Slugs of knowledge bases that cannot be read now: their candidates are missing. */
   unavailable: string[]
 }
 
 /**
- * A page of the queue as people look through it, with counts for its filters. Cursors are places in the order, so that
- * pages stay where they are whatever is decided meanwhile.
- * @throws {GanglionError} `not_found` @throws {ValidationError} for a cursor that no page gave.
+ * Returns a page of the queue with counts for its filters. Cursors are positions in the order, so that pages do not shift when candidates
+ * are decided.
+ * @throws {GanglionError} `not_found`
+ * @throws {ValidationError} for an unknown cursor
  */
 export async function listQueue(
   ctx: Context,
@@ -168,7 +169,7 @@ async function countAcross(
   return { counts, connectors: [...connectors].sort() }
 }
 
-/** Opens none of them: a tenant may have many. */
+/** Returns labels without opening the knowledge bases, since a tenant may have many. */
 async function namesOf(ctx: Context, { tenantId }: Caller): Promise<KbLabel[]> {
   const labels: KbLabel[] = []
   for (const identity of await ctx.knowledgeBases.list(tenantId)) {

@@ -8,13 +8,13 @@ import { seenOf } from '../seen.ts'
 import type { QueueView } from './list-queue.ts'
 import { pageAcross, type QueuedKb, queuedKbs } from './queue-pages.ts'
 
-/** The candidates beside one in a view of the queue, by id, and how many are in it: see `QueueCounts`. */
+/** Candidates before and after one in a view of the queue, by id, and their number: see `QueueCounts`. */
 export type Neighbours = { previous: string | undefined; next: string | undefined; count: number }
 
-/** A candidate, and what a page that shows it as it is now has seen: see `seenOf`. */
+/** Candidate, and the `seenOf` value of a page that shows it now. */
 export type Next = { id: string; seen: string }
 
-/** The candidate that follows one, which may be decided already: its place stays. @throws {GanglionError} `not_found` */
+/** Returns the candidate after one, which may be decided already: its position remains. @throws {GanglionError} `not_found` */
 export async function nextInQueue(
   ctx: Context,
   caller: Caller,

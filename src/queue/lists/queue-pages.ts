@@ -18,17 +18,17 @@ import type { Caller } from '../../rules/access/caller.ts'
 
 const Position = z.tuple([z.int(), z.int(), z.string()])
 
-/** A knowledge base whose queue is read, perhaps without opening it. */
+/** Knowledge base whose queue is read, without opening it if possible. */
 export type QueuedKb = {
   identity: KbIdentity
-  /** Nothing of one of several that cannot be read now: it does not take the others with it. */
+  /** Returns undefined for one of several that cannot be read now, so that the list does not fail. */
   read: <Result>(work: (sql: AllTables) => Result) => Promise<Result | undefined>
   isUnavailable: boolean
 }
 
 export type QueuedRow = { kb: QueuedKb; row: CandidateRow }
 
-/** One knowledge base of the tenant, or all of them. @throws {GanglionError} `not_found` */
+/** Returns one knowledge base of the tenant, or all of them. @throws {GanglionError} `not_found` */
 export async function queuedKbs(ctx: Context, { tenantId }: Caller, kb: string | undefined): Promise<QueuedKb[]> {
   const one = kb === undefined ? undefined : await ctx.kb(tenantId, kb)
   const identities = one === undefined ? await ctx.knowledgeBases.list(tenantId) : [one.identity]
@@ -47,12 +47,12 @@ export async function queuedKbs(ctx: Context, { tenantId }: Caller, kb: string |
   })
 }
 
-/** The slugs of those that could not be read. */
+/** Returns the slugs of those that could not be read. */
 export function unavailableAmong(kbs: readonly QueuedKb[]): string[] {
   return kbs.flatMap(({ isUnavailable, identity }) => (isUnavailable ? [identity.slug] : []))
 }
 
-/** See `queuePage`; of several knowledge bases as if they had one queue. */
+/** Returns a page of several queues merged into one order; see `queuePage`. */
 export async function pageAcross(
   kbs: readonly QueuedKb[],
   filter: QueueFilter,
@@ -72,7 +72,7 @@ export function encodeQueueCursor({ red, impact, id }: QueuePosition): string {
   return Buffer.from(JSON.stringify([red, impact, id])).toString('base64url')
 }
 
-/** @throws {ValidationError} on the field, for a cursor that no page gave. */
+/** @throws {ValidationError} on the field, for an unknown cursor */
 export function decodeQueueCursor(field: string, cursor: string): QueuePosition {
   try {
     const [red, impact, id] = Position.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')))

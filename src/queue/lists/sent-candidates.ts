@@ -13,8 +13,9 @@ import { type QueuedRow, queuedKbs, unavailableAmong } from './queue-pages.ts'
 type Row = Pick<QueuedRow, 'row'> & { kbId: string }
 
 /**
- * A page of the candidates that the caller sent, newest first, of one knowledge base or of all that the tenant has.
- * @throws {GanglionError} `not_found` @throws {ValidationError} for a cursor that no page gave.
+ * Returns a page of the candidates that the caller sent, newest first, of one knowledge base or of all that the tenant has.
+ * @throws {GanglionError} `not_found`
+ * @throws {ValidationError} for an unknown cursor
  */
 export async function listSentCandidates(
   ctx: Context,
@@ -38,7 +39,7 @@ export async function listSentCandidates(
   }
 }
 
-/** A candidate that the caller sent. @throws {GanglionError} `not_found`, also for one that another sent */
+/** Returns a candidate that the caller sent. @throws {GanglionError} `not_found`, also for one that another caller sent */
 export async function readSentCandidate(ctx: Context, caller: Caller, id: string): Promise<SentCandidate> {
   const { kb, row } = await findQueued(ctx, caller, id)
   const isOwn = isSender(kb.projection.read, caller.id, id)
@@ -47,7 +48,7 @@ export async function readSentCandidate(ctx: Context, caller: Caller, id: string
   return candidate
 }
 
-/** A knowledge base is opened only if something in it was approved: its settings say whether the sender may see the Neuron. */
+/** Opens a knowledge base only if something in it was approved: its settings say whether the sender may see the Neuron. */
 async function shown(ctx: Context, caller: Caller, rows: readonly Row[]): Promise<SentCandidate[]> {
   const views = new Map<string, KbView>()
   const candidates: SentCandidate[] = []

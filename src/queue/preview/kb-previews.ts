@@ -5,30 +5,31 @@ import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { type Held, holdForUse } from '../../kb/open/kb-use.ts'
 import { findCandidate, pendingRecord } from '../../kb/projection/candidate-index.ts'
 
-/** Previews of one knowledge base that are kept, and bytes of their objects, all together. */
+/** Maximum number of cached previews of one knowledge base, and total bytes of their objects. */
 const [mostKept, mostBytes] = [8, 64 * 2 ** 20]
-/** Milliseconds until one is dropped that nobody used since. */
+/** Milliseconds until an unused preview is dropped. */
 const idleMs = 60_000
-/** How often one is made that main's moves can make void. */
+/** Attempts to build a preview while `main` keeps moving. */
 const maxAttempts = 5
 
-/** What is kept: of one commit of main. */
+/** Cached preview, based on one commit of main. */
 type Kept = { main: Oid | undefined; size: number; close: () => void }
 
 type Entry<Value> = Held & { ids: readonly string[]; value: Promise<Value | undefined>; size: number }
 
 /**
- * The previews of an open knowledge base, in memory alone. One is dropped when main moves, when a candidate of it is decided or revised,
- * when nobody uses it, and when there are too many; and closed once no request reads it, since it keeps the tables' file as it was.
+ * Previews of an open knowledge base, in memory only. A preview is dropped when main moves, when one of its candidates is decided or
+ * revised, when it is unused, and when there are too many. It is closed once no request reads it, since it keeps the tables' file in its
+ * former state.
  */
 export class KbPreviews<Value extends Kept> {
   readonly #kb: KnowledgeBase
-  /** By what they were made of. */
+  /** Cached previews by their inputs. */
   readonly #kept = new LRUCache<string, Entry<Value>>({
     ...{ max: mostKept, ttl: idleMs, updateAgeOnGet: true, ttlAutopurge: true },
     disposeAfter: (entry) => this.#closeUnused(entry),
   })
-  /** The kept ones, and those that were dropped and are still read. */
+  /** Cached previews, and dropped ones that are still read. */
   readonly #open = new Set<Entry<Value>>()
 
   constructor(kb: KnowledgeBase) {
@@ -36,8 +37,8 @@ export class KbPreviews<Value extends Kept> {
   }
 
   /**
-   * The preview of some candidates, as it is kept or is made now.
-   * @param make gives undefined where main has moved meanwhile
+   * Returns the preview of some candidates, from the cache or newly built.
+   * @param make returns undefined if main has moved meanwhile
    * @throws {GanglionError} `not_found`, `not_pending`, `unavailable`
    */
   async open(ids: readonly string[], make: () => Promise<Value | undefined>): Promise<Value> {
@@ -56,7 +57,7 @@ export class KbPreviews<Value extends Kept> {
     throw new GanglionError('unavailable')
   }
 
-  /** Drops those that would be made of something else now. */
+  /** Drops previews whose inputs have changed. */
   dropOld(): void {
     for (const [key, { ids }] of [...this.#kept.entries()]) if (this.#keyOf(ids) !== key) this.#kept.delete(key)
   }
@@ -68,7 +69,7 @@ export class KbPreviews<Value extends Kept> {
     for (const entry of open) await closed(entry)
   }
 
-  /** Undefined where not all are pending. */
+  /** Undefined unless all are pending. */
   #keyOf(ids: readonly string[]): string | undefined {
     const records = ids.map((id) => pendingRecord(this.#kb.projection.read, id))
     return records.includes(undefined) ? undefined : [this.#kb.heads().main, ...ids, ...records].join(' ')
@@ -83,7 +84,7 @@ export class KbPreviews<Value extends Kept> {
       const bytes = () => [...this.#kept.values()].reduce((sum, { size }) => sum + size, 0)
       while (this.#kept.size > 1 && bytes() > mostBytes) this.#kept.pop()
     })
-    opened.catch(() => this.#kept.delete(key)) // who opens the preview gets the error
+    opened.catch(() => this.#kept.delete(key)) // The caller that opens the preview gets the error.
     return entry
   }
 

@@ -14,14 +14,14 @@ import { approveStaged } from '../approval.ts'
 import { approveWholeBundle } from '../push-bundle.ts'
 import { KbPreviews } from './kb-previews.ts'
 
-/** A knowledge base as it would be if some of its candidates were approved. */
+/** Knowledge base as it would be if some of its candidates were approved. */
 export type PreviewedKb = LaidOverKb & { preview: Preview }
 
 export const kbPreviews = onePer((kb: KnowledgeBase) => new KbPreviews<PreviewedKb>(kb))
 
 /**
- * Opens a knowledge base as if candidates were approved on today's `main` by the caller, in this order, a whole bundle as one; a commit
- * that proposes some stands for them. What cannot be approved is left out, and named among the conflicts.
+ * Opens a knowledge base as if the caller approved candidates on the present `main`, in this order, a whole bundle as one; a commit stands
+ * for the candidates that it proposes. Candidates that cannot be approved are left out, and listed as conflicts.
  * @throws {GanglionError} `not_found` for an unknown candidate or commit, and for callers who are no curators; `not_pending`
  */
 export async function previewedKb(
@@ -36,7 +36,7 @@ export async function previewedKb(
   return kbPreviews(kb).open(candidates, () => layCandidatesOver(ctx, kb, actorOf(caller), candidates))
 }
 
-/** Undefined where main has moved meanwhile. */
+/** Undefined if main has moved meanwhile. */
 async function layCandidatesOver(
   { now }: Pick<Context, 'now'>,
   kb: KnowledgeBase,
@@ -48,7 +48,7 @@ async function layCandidatesOver(
     const conflicts: Preview['conflicts'] = []
     const left = new Set(candidates)
     for (const candidateId of left) {
-      // Of one that conflicts, what does not conflict is shown.
+      // The members of a conflicting bundle that do not conflict are shown.
       const bundle = { candidateId, among: left }
       const bundled =
         (await approveWholeBundle(kb, staging, bundle, actor, at).catch(undefinedOn('merge_conflict'))) ?? []
@@ -68,7 +68,7 @@ async function layCandidatesOver(
   return laid && { ...laid, preview: { candidates, conflicts } }
 }
 
-/** The candidates that a commit and those below it propose, down to main. @throws {GanglionError} `not_found` */
+/** Returns the candidates that a commit and its ancestors down to main propose. @throws {GanglionError} `not_found` */
 async function candidatesOfCommit({ repository, projection }: KnowledgeBase, commit: string): Promise<string[]> {
   const ids: string[] = []
   for (let [at, depth] = [commit, 0]; depth < largestBundle; depth++) {

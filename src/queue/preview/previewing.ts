@@ -5,7 +5,7 @@ import { kbOfCandidate } from '../../kb/kb-access.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { type PreviewedKb, previewedKb } from './previewed-kb.ts'
 
-/** What a use case reads a preview with: the context, and its answer with what it is a preview of. */
+/** Preview for a use case: the context to read with, and a function that adds what was previewed to its answer. */
 export type Previewing<Ctx> = {
   ctx: Ctx
   kb?: PreviewedKb
@@ -13,9 +13,9 @@ export type Previewing<Ctx> = {
 }
 
 /**
- * Returns a context whose readers are given a knowledge base with candidates laid over it: the use cases are those of today's. Without
- * candidates, the context as it is.
- * @param kbName left out: the knowledge base of the first candidate; others are read as they are
+ * Returns a context whose readers see a knowledge base with candidates applied, so that the same use cases serve previews. Without
+ * candidates, returns the context itself.
+ * @param kbName absent: the knowledge base of the first candidate; others are read as they are
  * @throws {GanglionError} as {@link previewedKb}
  */
 export async function previewing<Ctx extends Context>(
