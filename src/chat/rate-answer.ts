@@ -2,7 +2,7 @@ import type { FeedbackInput, FeedbackReceipt } from '../contract/chat.ts'
 import { GanglionError } from '../contract/errors.ts'
 import type { Context } from '../kb/context.ts'
 import type { Caller } from '../rules/access/caller.ts'
-import { noteQuestion } from '../search/kb/note-question.ts'
+import { noteQuestion } from '../search/kb/question-log.ts'
 import { readChatTurn, type TurnAddress } from './past-chats.ts'
 import { submitFeedback } from './submit-feedback.ts'
 

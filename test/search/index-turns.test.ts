@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { IndexTurns } from '../../src/search/index-turns.ts'
+import { IndexTurns } from '../../src/search/search-pool.ts'
 
 test('the one asked last is next, and every other time the one that has waited longest', async () => {
   const turns = new IndexTurns()

@@ -5,7 +5,7 @@ import { kbPage } from '../../contract/console-paths.ts'
 import { parseSent } from '../../contract/faults.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { describeKb } from '../../pages/describe-kb.ts'
-import { listQuestions } from '../../search/kb/list-questions.ts'
+import { listQuestions } from '../../search/kb/question-log.ts'
 import {
   addSite,
   changeSite,

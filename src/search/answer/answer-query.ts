@@ -1,3 +1,4 @@
+import { tagKey } from '../../rules/neurons/tag.ts'
 import { highlight } from '../excerpt/highlight.ts'
 import { pageExcerpt } from '../excerpt/page-excerpt.ts'
 import type { Catalog } from '../index/catalog.ts'
@@ -5,12 +6,11 @@ import type { Deadline } from '../index/deadline.ts'
 import type { IndexStore } from '../index/index-store.ts'
 import type { TermEngine } from '../index/term-engine.ts'
 import { type ParsedQuery, wholeQuery } from '../query/parse-query.ts'
-import { leavesOf } from '../query/query-tree.ts'
-import type { PageHits, Scope } from '../search-index.ts'
+import { leavesOf, type Query } from '../query/query-tree.ts'
+import { literalOf } from '../query/query-words.ts'
+import type { FacetCount, Facets, PageHits, Scope } from '../search-index.ts'
 import type { Analyser } from '../text/analyser.ts'
-import { facetsOf } from './facets.ts'
 import { pagesForAnswer } from './find-pages.ts'
-import { notedPages } from './noted-pages.ts'
 
 type Parts = { analyser: Analyser; engine: TermEngine; store: IndexStore; catalog: Catalog }
 
@@ -57,4 +57,71 @@ function withPages(pages: Uint8Array, others: readonly { page: number }[]): Uint
   const all = pages.slice()
   for (const { page } of others) all[page] = 1
   return all
+}
+
+const maxValues = 50
+
+/** How many of some pages have each tag, kind and folder, the most frequent first. @param pages 1 for each of them, by id. */
+function facetsOf(pages: Uint8Array, catalog: Catalog): Facets {
+  const [tags, kinds, folders] = [new Counter(), new Counter(), new Counter()]
+  for (let page = 0; page < pages.length; page++) {
+    if (pages[page] !== 1) continue
+    const facts = catalog.factsOf(page)
+    if (facts === undefined) continue
+    kinds.add(catalog.kindOf(page))
+    folders.add(facts.path.slice(0, Math.max(0, facts.path.lastIndexOf('/'))))
+    for (const tag of facts.tags) tags.add(tag, tagKey(tag))
+  }
+  return { tags: tags.counts(), kinds: kinds.counts(), folders: folders.counts() }
+}
+
+class Counter {
+  readonly #counts = new Map<string, FacetCount>()
+
+  /** @param key of all its spellings, of which the first in the order of their letters is shown. */
+  add(value: string, key = value): void {
+    const known = this.#counts.get(key)
+    if (known === undefined) this.#counts.set(key, { value, count: 1 })
+    else this.#counts.set(key, { value: value < known.value ? value : known.value, count: known.count + 1 })
+  }
+
+  counts(): FacetCount[] {
+    return [...this.#counts.values()]
+      .sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
+      .slice(0, maxValues)
+  }
+}
+
+/**
+ * Pages that a shared note alone makes a hit, by key.
+ * @param among 1 for each page that may be found, by id. @param matching those that were found otherwise
+ * @throws {SearchTimeout}
+ */
+function notedPages(
+  query: Query,
+  catalog: Catalog,
+  { among, matching, deadline }: { among: Uint8Array; matching: () => Uint8Array; deadline: Deadline },
+): { page: number; note: string }[] {
+  const noted: { page: number; note: string }[] = []
+  let found: Uint8Array | undefined
+  for (const [page, note] of catalog.notes()) {
+    deadline.check()
+    if (among[page] !== 1 || !matchesNote(query, note)) continue
+    found ??= matching()
+    if (found[page] === 1) continue
+    noted.push({ page, note })
+  }
+  return noted.sort((a, b) => (catalog.keyOf(a.page) < catalog.keyOf(b.page) ? -1 : 1))
+}
+
+/** Whether a query matches a note, where what was typed for each leaf is looked for as a part of the text, inside words too. */
+export function matchesNote(query: Query, note: string): boolean {
+  const text = literalOf(note)
+  const matches = (part: Query): boolean => {
+    if (part.type === 'and') return part.queries.every(matches)
+    if (part.type === 'or') return part.queries.some(matches)
+    if (part.type === 'not') return !matches(part.query)
+    return text.includes(part.text)
+  }
+  return matches(query)
 }

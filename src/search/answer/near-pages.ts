@@ -1,8 +1,8 @@
 import { highlight } from '../excerpt/highlight.ts'
 import type { Catalog } from '../index/catalog.ts'
 import type { IndexStore } from '../index/index-store.ts'
+import type { Nearness } from '../rank/fuse.ts'
 import { beyondChance } from '../rank/fuse.ts'
-import type { Nearness } from '../rank/nearness.ts'
 import type { PageHit } from '../search-index.ts'
 import type { Analyser } from '../text/analyser.ts'
 

@@ -1,11 +1,10 @@
 import type { DocumentKind } from '../../contract/enumerations.ts'
 import { maySee } from '../../rules/access/audience.ts'
-import { grown } from '../bytes/grown.ts'
-import type { FilterGroup, PageFilter } from '../query/filters.ts'
+import { grown } from '../bytes/byte-writer.ts'
+import { ComparedFacts, type FilterGroup, type PageFacts, type PageFilter } from '../query/filters.ts'
 import type { Scope, View } from '../search-index.ts'
 import { type IndexStore, type PageClass, unfinished } from './index-store.ts'
 import { type CatalogPage, packPages, pagesPerBlock, unpackPages } from './packed-pages.ts'
-import { ComparedFacts, type PageFacts } from './page-facts.ts'
 import type { StoredPage } from './store-tables.ts'
 import { type CountedPage, Visible } from './visible.ts'
 

@@ -1,8 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { LRUCache } from 'lru-cache'
 import type { Chunk } from '../../rules/neurons/chunk.ts'
-import { unpackOffsets } from './offsets.ts'
-import type { TermPlaces } from './page-terms.ts'
+import { type TermPlaces, unpackOffsets } from './page-terms.ts'
 
 /** Bytes of memory that the rows of all indexes take together, roughly. */
 const maxSize = 16 * 2 ** 20

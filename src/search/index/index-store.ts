@@ -1,13 +1,12 @@
 import type { DatabaseSync, SQLOutputValue, SQLTagStore, StatementSync } from 'node:sqlite'
 import type { DocumentKind } from '../../contract/enumerations.ts'
 import { type Access, accessClass } from '../../rules/access/audience.ts'
+import type { PageFacts } from '../query/filters.ts'
 import type { IndexedDocument } from '../search-index.ts'
 import { ChunkRows, ofArrays } from './chunk-rows.ts'
-import type { PageFacts } from './page-facts.ts'
 import type { ChunkTerms } from './page-terms.ts'
 import { RemovedChunks } from './removed-chunks.ts'
-import type { StoredPage } from './store-tables.ts'
-import { openStore } from './store-tables.ts'
+import { openStore, type StoredPage } from './store-tables.ts'
 
 /** Begins the version of a page that does not have all of its chunks yet, or any more. Such a page is not visible. */
 export const unfinished = 'unfinished '

@@ -1,12 +1,11 @@
 import type { Chunk } from '../../rules/neurons/chunk.ts'
+import { ByteReader, ByteWriter } from '../bytes/byte-writer.ts'
 import type { IndexedDocument } from '../search-index.ts'
 import type { Analyser } from '../text/analyser.ts'
 import { embeddedText, textHash } from '../text/embedded-text.ts'
 import { initialismsIn, initialismsOf } from '../text/initialisms.ts'
 import { nameTerms } from '../text/name-terms.ts'
-import type { Token } from '../text/tokens.ts'
-import { unjoined } from '../text/tokens.ts'
-import { OffsetWriter } from './offsets.ts'
+import { type Token, unjoined } from '../text/tokens.ts'
 
 /** Stands between texts that do not continue each other, so that no phrase reaches across. */
 export const boundary = '¶'
@@ -138,4 +137,37 @@ export function occurrences(terms: string, phrase: string): number {
   // The space after one occurrence is the space before the next.
   for (let at = terms.indexOf(sought); at >= 0; at = terms.indexOf(sought, at + sought.length - 1)) count++
   return count
+}
+
+/**
+ * Packs where tokens start and end: for each the distance from the start of the one before it, and its length. Most take two bytes
+ * in place of eight.
+ */
+export class OffsetWriter {
+  readonly #writer = new ByteWriter()
+  #last = 0
+
+  add(start: number, end: number): void {
+    this.#writer.varint((start - this.#last) >>> 0)
+    this.#writer.varint(end - start)
+    this.#last = start
+  }
+
+  get written(): Uint8Array {
+    return this.#writer.written
+  }
+}
+
+/** Returns start and end of each token that an {@link OffsetWriter} packed. */
+export function unpackOffsets(bytes: Uint8Array): Uint32Array {
+  const reader = new ByteReader(bytes)
+  // Every number takes a byte at least.
+  const offsets = new Uint32Array(bytes.length)
+  let count = 0
+  for (let start = 0; reader.at < bytes.length; ) {
+    start = (start + reader.varint()) >>> 0
+    offsets[count++] = start
+    offsets[count++] = start + reader.varint()
+  }
+  return offsets.subarray(0, count)
 }

@@ -1,4 +1,4 @@
-import { grown } from '../bytes/grown.ts'
+import { grown } from '../bytes/byte-writer.ts'
 
 /** What counts of a page that can be seen. Lengths are in terms. */
 export type CountedPage = { id: number; class: number; chunkCount: number; length: number }

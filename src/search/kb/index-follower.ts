@@ -16,7 +16,7 @@ import type { SearchPool } from '../search-pool.ts'
 import type { VectorsAddress } from '../vectors/kb-vectors.ts'
 import { indexFingerprint } from './fingerprint.ts'
 import { neuronDocument, versionOf } from './neuron-document.ts'
-import type { SearchedSources } from './searched-sources.ts'
+import type { SearchedSources } from './source-feed.ts'
 
 /** Neurons that the index takes in at a time, and the characters that are enough for once; queries are answered between. */
 const batchSize = 50

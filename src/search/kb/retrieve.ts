@@ -1,18 +1,18 @@
-import { ValidationError } from '../../contract/errors.ts'
+import type { BlamedSentence } from '../../contract/blame.ts'
+import { undefinedOn, ValidationError } from '../../contract/errors.ts'
 import type { Ranking, RetrieveAnswer, RetrieveChunk, RetrieveInput } from '../../contract/search.ts'
 import { viewAs } from '../../kb/access/kb-view.ts'
 import { stalenessIn } from '../../kb/access/stale-pages.ts'
 import type { Context } from '../../kb/context.ts'
 import { findNeuron } from '../../kb/projection/neuron-queries.ts'
 import type { ReadableKb } from '../../kb/readable-kb.ts'
+import { readBlame } from '../../pages/blame/read-blame.ts'
 import { type Audience, effectiveAudience } from '../../rules/access/audience.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { linkKey } from '../../rules/links/link-target.ts'
 import type { Passage } from '../answer/passage.ts'
-import { formatContext } from '../answer/search-context.ts'
 import { type FilterGroup, filterOf, type PageFilter } from '../query/filters.ts'
 import type { Packing, Reach } from '../search-index.ts'
-import { blameOf } from './blame-of-passage.ts'
 import type { PartialAnswer } from './kb-search.ts'
 import { searchOf } from './laid-over-search.ts'
 import { answered, scopeOf } from './search-kb.ts'
@@ -144,4 +144,46 @@ function toChunk({ documentId, seqId, title, path, content, headings, rank, stal
     rank,
     ...(stale && { stale }),
   }
+}
+
+/** Who said the sentences of a passage, as readers may know it where others than curators are served. Nothing of a page that main does not have. */
+export async function blameOf(
+  ctx: Context,
+  caller: Caller,
+  { kb, audience }: { kb: string; audience: Audience },
+  { seqId, content }: Pick<Passage, 'seqId' | 'content'>,
+): Promise<BlamedSentence[]> {
+  const reader: Caller = audience === 'curator' ? caller : { ...caller, role: 'reader' }
+  const blame = await readBlame(ctx, reader, { kb, seqId, within: content }).catch(undefinedOn('not_found'))
+  return blame?.sentences.filter(({ text }) => content.includes(text)) ?? []
+}
+
+/**
+ * Chunks as Markdown for who asked: terse for a tool, a text with its references for people. What a Neuron says is quoted, so
+ * that it cannot pass for another one's heading; each is named by its seqId, by which it can be cited.
+ */
+function formatContext(chunks: readonly RetrieveChunk[], audience: Audience): string {
+  return chunks.map(audience === 'tool' ? forTool : audience === 'curator' ? forCurator : forReader).join('\n\n')
+}
+
+function forTool({ seqId, title, headerBreadcrumb, content }: RetrieveChunk): string {
+  const place = [title, ...(headerBreadcrumb === '' ? [] : [headerBreadcrumb])].map(oneLine).join(' > ')
+  return `[${seqId}] ${place}\n${quote(content.replace(/\n{2,}/g, '\n'))}`
+}
+
+function forReader({ seqId, title, headerBreadcrumb, content }: RetrieveChunk): string {
+  const under = headerBreadcrumb === '' ? [] : [`*${oneLine(headerBreadcrumb)}*`]
+  return [`### ${oneLine(title)}`, ...under, quote(content), `— [${seqId}]`].join('\n\n')
+}
+
+function forCurator(chunk: RetrieveChunk): string {
+  return `${forReader(chunk)} ${chunk.neuronPath}, rank ${chunk.rank.toFixed(2)}`
+}
+
+function quote(markdown: string): string {
+  return markdown.replace(/^/gm, '> ')
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim()
 }

@@ -15,7 +15,7 @@ import { QueryError } from '../query/query-tree.ts'
 import { type PageHit, type Scope, SearchTimeout } from '../search-index.ts'
 import { SearchInterrupted } from '../search-pool.ts'
 import { searchOf } from './laid-over-search.ts'
-import { questionKey } from './note-question.ts'
+import { questionKey } from './question-log.ts'
 import { type SearchFound, searchAnswers } from './search-answers.ts'
 
 /**

@@ -2,9 +2,7 @@ import { fold } from '../../rules/text/fold.ts'
 import type { Analyser } from '../text/analyser.ts'
 import { foldWord, plainApostrophes } from '../text/fold-word.ts'
 import { isUnspaced } from '../text/script.ts'
-import type { Token } from '../text/tokens.ts'
-import { unjoined } from '../text/tokens.ts'
-import { prefixStems } from './prefix-stems.ts'
+import { type Token, unjoined } from '../text/tokens.ts'
 import type { Query } from './query-tree.ts'
 
 /** What a word of a query asks for; undefined where it is only punctuation, or stop words. */
@@ -102,4 +100,30 @@ function sequence(tokens: readonly Token[], text: string): Query[] {
       [first.term, ...first.also].map((term): Query => ({ type: 'term', term, text })),
     ),
   ]
+}
+
+/** What English and the Romance words in other languages end in when a stemmer shortens them. */
+const endings =
+  `s es ed er ies ing ly ness ment able ible ably ance ence ant ent ive al ally ous ful ism ist ity ion ation ational
+  ize izing ization`.split(/\s+/)
+
+/**
+ * Stems that do not begin with a prefix, of words that could: an index holds `escal` for `escalation`, which `escalati`
+ * begins. Each ending is put behind the prefix, and behind what of the ending the prefix has already.
+ */
+function prefixStems(prefix: string, analyser: Analyser): string[] {
+  const stems = new Set<string>()
+  for (const word of [prefix, ...completions(prefix)]) {
+    const [token, ...others] = analyser.tokens(word)
+    if (token !== undefined && others.length === 0 && !token.term.startsWith(prefix)) stems.add(token.term)
+  }
+  return [...stems]
+}
+
+function* completions(prefix: string): Generator<string> {
+  for (const ending of endings) {
+    for (let held = 0; held < ending.length; held++) {
+      if (prefix.endsWith(ending.slice(0, held))) yield prefix + ending.slice(held)
+    }
+  }
 }

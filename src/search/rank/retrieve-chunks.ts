@@ -1,3 +1,4 @@
+import type { Chunk } from '../../rules/neurons/chunk.ts'
 import type { Catalog } from '../index/catalog.ts'
 import type { Deadline } from '../index/deadline.ts'
 import type { IndexStore } from '../index/index-store.ts'
@@ -7,14 +8,13 @@ import { termsEndingWith } from '../query/corrections.ts'
 import type { FilterGroup } from '../query/filters.ts'
 import { type QuestionTerm, questionTerms } from '../query/question.ts'
 import type { Synonyms } from '../query/synonyms.ts'
+import type { Nearness } from '../rank/fuse.ts'
 import type { ChunkHit, Reach, Scope } from '../search-index.ts'
 import type { Analyser } from '../text/analyser.ts'
 import { initialismsAsked } from '../text/initialisms.ts'
-import { idf } from './bm25.ts'
 import { fuse } from './fuse.ts'
-import type { Nearness } from './nearness.ts'
 import { type FeedbackParameters, feedback } from './relevance-feedback.ts'
-import { joinChunks, sectionAround } from './section.ts'
+import { idf } from './scorer.ts'
 
 /** What is read of an index to answer a question. */
 type Parts = { analyser: Analyser; engine: TermEngine; store: IndexStore; catalog: Catalog }
@@ -127,4 +127,43 @@ function worthTelling(
   })
   const told = new Set(candidates.flatMap(({ page, isOwn }) => (isOwn ? [page] : [])))
   return candidates.filter(({ page, isOwn, ordinal }) => isOwn || (ordinal === 0 && !told.has(page)))
+}
+
+/** Characters that a section has at most, to be read in one go. */
+const maxLength = 2000
+
+/**
+ * A chunk with its neighbours under the same headings, as many as fit: those that follow, then those before.
+ * @param ids of the page's chunks, in order. @param at which of them it is about.
+ * @returns ids, in order.
+ */
+function sectionAround(ids: readonly number[], at: number, chunkOf: (id: number) => Chunk): number[] {
+  const [chunk] = ids.slice(at, at + 1)
+  if (chunk === undefined) return []
+  const { headings, content } = chunkOf(chunk)
+  const path = headings.join('\n')
+  let length = content.length
+  const fitting = (candidates: readonly number[]): number[] => {
+    const taken: number[] = []
+    for (const id of candidates) {
+      const next = chunkOf(id)
+      length += separator.length + next.content.length
+      if (length > maxLength || next.headings.join('\n') !== path) break
+      taken.push(id)
+    }
+    return taken
+  }
+  const after = fitting(ids.slice(at + 1))
+  const before = fitting(ids.slice(0, at).reverse())
+  return [...before.reverse(), chunk, ...after]
+}
+
+const separator = '\n\n'
+
+function joinChunks(chunks: readonly Chunk[]): Chunk {
+  return {
+    headings: chunks[0]?.headings ?? [],
+    content: chunks.map(({ content }) => content).join(separator),
+    text: chunks.map(({ text }) => text).join('\n'),
+  }
 }

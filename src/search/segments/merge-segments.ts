@@ -1,8 +1,7 @@
-import { PostingBuffer } from './format/posting-buffer.ts'
+import { MergedTerms } from './format/dictionary.ts'
 import { type Facts, type Segment, type SegmentShape, SegmentWriter } from './format/segment.ts'
 import type { SegmentSink } from './format/segment-bytes.ts'
-import { decodeTerm } from './format/term-codec.ts'
-import { MergedTerms } from './merged-terms.ts'
+import { decodeTerm, PostingBuffer } from './format/term-codec.ts'
 
 /**
  * Merges segments into one, without the pages that are dropped. Yields after every term, so that the work can be done bit by bit.

@@ -1,5 +1,4 @@
-import { TermScan, termHash } from '../text/term-hash.ts'
-import { TermTable } from '../text/term-table.ts'
+import { TermScan, TermTable, termHash } from '../text/term-table.ts'
 
 /** A page that is gone, and the terms of its chunks. */
 type RemovedPage = { class: number; chunks: readonly { terms: string }[] }

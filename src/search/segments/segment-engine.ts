@@ -6,20 +6,18 @@ import type { PageMatches, ScoredChunk, TermChunk, TermEngine } from '../index/t
 import type { Visible } from '../index/visible.ts'
 import { everyLeafOf, isAnyOf, type Leaf, leavesOf, type Query, withoutBonus } from '../query/query-tree.ts'
 import type { QuestionTerm } from '../query/question.ts'
-import { idf } from '../rank/bm25.ts'
+import { idf } from '../rank/scorer.ts'
 import { AnyPostings } from './any-postings.ts'
 import type { InvertedPage } from './invert.ts'
 import { LaidOverSegments } from './laid-over-segments.ts'
 import { matchPages } from './postings/match-pages.ts'
 import { PositionCursor, phrasePostings } from './postings/phrase-postings.ts'
-import { postingsOf } from './postings/posting-cache.ts'
-import type { ComputedPostings, PostingList } from './postings/posting-list.ts'
+import { type ComputedPostings, type PostingList, postingsOf } from './postings/posting-list.ts'
 import { TopChunks } from './postings/top-chunks.ts'
 import { type WeightedList, WindowScorer } from './postings/window-scorer.ts'
 import { SegmentFiles } from './segment-files.ts'
 import type { OpenSegment, Segments } from './segment-log.ts'
-import { addEnding, addSimilar } from './similar-terms.ts'
-import { type PrefixTerm, TermDirectory } from './term-directory.ts'
+import { addEnding, addSimilar, type PrefixTerm, TermDirectory } from './term-directory.ts'
 
 /** Where a leaf of a query, or a term, stands: for each segment that has it, and in how many visible chunks and pages. */
 type Found = { lists: Map<OpenSegment, PostingList>; chunkCount: number; pageCount: number }

@@ -1,7 +1,16 @@
 import type { ScoredChunk } from '../index/term-engine.ts'
-import type { Nearness, VectorPlaces } from '../rank/nearness.ts'
-import { best } from '../rank/scorer.ts'
+import type { Nearness } from '../rank/fuse.ts'
+import { best, type PageOrder } from '../rank/scorer.ts'
 import type { SignRows } from './sign-rows.ts'
+
+/** Which chunk each row of vectors is of, and the other way round. */
+type VectorPlaces = {
+  /** By row. */
+  chunks: readonly number[]
+  /** By chunk. */
+  rowOf: readonly number[]
+  catalog: PageOrder
+}
 
 /** Rows whose cosines are computed for the mean and the deviation of all: the mean is then known to a thirtieth of the deviation. */
 const sampleSize = 1000

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import type { Catalog } from '../index/catalog.ts'
 import type { IndexStore } from '../index/index-store.ts'
 import type { Visible } from '../index/visible.ts'
-import type { Nearness } from '../rank/nearness.ts'
+import type { Nearness } from '../rank/fuse.ts'
 import { type EmbeddedText, type EmbeddingWork, VectorIndex } from './vector-index.ts'
 import { VectorStore } from './vector-store.ts'
 

@@ -1,4 +1,4 @@
-import { grown } from '../bytes/grown.ts'
+import { grown } from '../bytes/byte-writer.ts'
 import { fromBlob, type Quantised, scaleLength, toBlob } from './quantise.ts'
 
 /** Fewer are too coarse a measure. */

@@ -1,7 +1,7 @@
 import type { Catalog } from '../index/catalog.ts'
 import type { IndexStore } from '../index/index-store.ts'
 import type { Visible } from '../index/visible.ts'
-import type { Nearness } from '../rank/nearness.ts'
+import type { Nearness } from '../rank/fuse.ts'
 import { embeddedText } from '../text/embedded-text.ts'
 import { EstimatedNearness } from './estimated-nearness.ts'
 import { cosine, type Quantised, quantise } from './quantise.ts'

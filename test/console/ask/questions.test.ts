@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { submitCandidate } from '../../../src/queue/submit-candidate.ts'
-import { questionKey } from '../../../src/search/kb/note-question.ts'
+import { questionKey } from '../../../src/search/kb/question-log.ts'
 import { search } from '../../../src/search/kb/search-kb.ts'
 import { candidate } from '../../kb/support/test-bed.ts'
 import { approveCandidate } from '../../support/approve-candidate.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { OffsetWriter, unpackOffsets } from '../../../src/search/index/offsets.ts'
+import { OffsetWriter, unpackOffsets } from '../../../src/search/index/page-terms.ts'
 import { fc } from '../../support/properties.ts'
 
 test('offsets are what they were packed from, also where tokens overlap', () => {

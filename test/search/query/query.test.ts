@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { matchesNote } from '../../../src/search/query/matches-note.ts'
+import { matchesNote } from '../../../src/search/answer/answer-query.ts'
 import { everyLeafOf, leavesOf, QueryError } from '../../../src/search/query/query-tree.ts'
 import { finds, queryOf, read, written } from './query-support.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ScoredChunk } from '../../../src/search/index/term-engine.ts'
+import type { Nearness } from '../../../src/search/rank/fuse.ts'
 import { fuse } from '../../../src/search/rank/fuse.ts'
-import type { Nearness } from '../../../src/search/rank/nearness.ts'
 
 const chunk = (id: number, score: number): ScoredChunk => ({ chunk: id, page: id, score })
 const chunksOf = (scored: readonly ScoredChunk[] | undefined) => scored?.map(({ chunk: id }) => id)

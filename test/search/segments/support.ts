@@ -1,7 +1,6 @@
 import { ByteReader } from '../../../src/search/bytes/byte-writer.ts'
-import { PostingBuffer } from '../../../src/search/segments/format/posting-buffer.ts'
 import { chunkCountOf, type Facts, type Segment } from '../../../src/search/segments/format/segment.ts'
-import { decodeTerm } from '../../../src/search/segments/format/term-codec.ts'
+import { decodeTerm, PostingBuffer } from '../../../src/search/segments/format/term-codec.ts'
 import type { InvertedPage } from '../../../src/search/segments/invert.ts'
 
 export type TestPage = { id: number; chunks: { id: number; terms: string }[] }

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { TermCounter } from '../../../src/search/rank/term-counter.ts'
-import { TermScan, termHash } from '../../../src/search/text/term-hash.ts'
-import { TermTable } from '../../../src/search/text/term-table.ts'
+import { TermCounter } from '../../../src/search/rank/relevance-feedback.ts'
+import { TermScan, TermTable, termHash } from '../../../src/search/text/term-table.ts'
 import { fc } from '../../support/properties.ts'
 
 const term = fc.string({ unit: fc.constantFrom('a', 'b', 'é', '中', '𝒳'), minLength: 1, maxLength: 3 })

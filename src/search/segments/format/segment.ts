@@ -1,8 +1,7 @@
 import { ByteReader, ByteWriter } from '../../bytes/byte-writer.ts'
 import { Dictionary, DictionaryWriter, type TermEntry } from './dictionary.ts'
-import type { PostingBuffer } from './posting-buffer.ts'
 import type { SegmentBytes, SegmentSink } from './segment-bytes.ts'
-import { type ClassCount, type Lengths, TermEncoder } from './term-codec.ts'
+import { type ClassCount, type Lengths, type PostingBuffer, TermEncoder } from './term-codec.ts'
 
 /** Where the parts of a segment are. Its beginning is the postings of each term, with their positions behind them. */
 export type SegmentShape = {

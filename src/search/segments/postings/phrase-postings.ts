@@ -1,5 +1,4 @@
-import { ByteReader } from '../../bytes/byte-writer.ts'
-import { grown } from '../../bytes/grown.ts'
+import { ByteReader, grown } from '../../bytes/byte-writer.ts'
 import type { Deadline } from '../../index/deadline.ts'
 import type { TermEntry } from '../format/dictionary.ts'
 import type { Segment } from '../format/segment.ts'

@@ -1,8 +1,8 @@
+import { LRUCache } from 'lru-cache'
 import { ByteReader } from '../../bytes/byte-writer.ts'
 import type { TermEntry } from '../format/dictionary.ts'
-import { highestScore } from '../format/frontier.ts'
 import { chunkCountOf, type Segment } from '../format/segment.ts'
-import { blockSize, decodeBlock } from '../format/term-codec.ts'
+import { blockSize, decodeBlock, highestScore } from '../format/term-codec.ts'
 
 /** What a posting counts: by how often the term stands in a chunk of that length, and in a page. */
 export type Scoring = {
@@ -241,4 +241,22 @@ function pagesOf(list: PostingList, pagesOfChunks: Uint32Array): Uint32Array {
     last = page
   }
   return pageCount === count ? pages : pages.slice(0, pageCount)
+}
+
+/** Bytes of memory that the lists of all indexes take together, roughly. */
+const maxSize = 16 * 2 ** 20
+
+const lists = new LRUCache<TermEntry, TermPostings>({ maxSize, sizeCalculation: ({ size }) => size })
+
+/**
+ * The postings of a term in a segment. Those that were asked for last are kept, as far as they are decoded: the same words are sought
+ * again and again.
+ * @param entry known by its identity
+ */
+export function postingsOf(segment: Segment, entry: TermEntry): TermPostings {
+  const known = lists.get(entry)
+  if (known !== undefined) return known
+  const list = new TermPostings(segment, entry)
+  lists.set(entry, list)
+  return list
 }
