@@ -4,8 +4,7 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 import type { AppContext } from '../app/open-context.ts'
 import { pendingFigures } from '../kb/projection/overview-queries.ts'
 import { projectionFile } from '../kb/projection/projection.ts'
-import { embeddingFigures } from '../search/kb/embedding-figures.ts'
-import { kbSearch } from '../search/kb/kb-search.ts'
+import { embeddingFigures, kbSearch } from '../search/kb/kb-search.ts'
 import type { Limits } from './access/rate-limits.ts'
 
 /** A number, or one for each value of a label. */

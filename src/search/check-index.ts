@@ -7,14 +7,14 @@ import { isOfStoreVersion } from './index/store-tables.ts'
 import { storeFile } from './kb-index.ts'
 import { isSoundFile } from './segments/format/segment-bytes.ts'
 
-/** What the file of an index holds, and what of it is damaged. */
+/** Versions of the pages in an index file, by key, and the damage found in it. */
 export type CheckedIndex = { versions: Map<string, string>; problems: string[] }
 
 const busyTimeoutMs = 10_000
 
 /**
- * Reads an index as it is on the disk at one moment, whoever has it open, and changes nothing.
- * @returns undefined if there is none, or one that is made anew when it is opened
+ * Checks the index on disk in one read transaction, even while another process has it open. Changes nothing.
+ * @returns undefined if there is no index, or one of another format, which is rebuilt when it is opened
  */
 export function checkIndex(directory: string): CheckedIndex | undefined {
   const file = join(directory, storeFile)
@@ -41,7 +41,7 @@ export function checkIndex(directory: string): CheckedIndex | undefined {
   }
 }
 
-/** The catalog names the pages once more. @param ids of the pages by key */
+/** Compares the catalog with the table of pages. @param ids of the pages by key */
 function catalogProblems(db: DatabaseSync, ids: ReadonlyMap<string, number>): string[] {
   const problems: string[] = []
   const named = new Set<string>()

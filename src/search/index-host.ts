@@ -17,15 +17,15 @@ import { DamagedSegment } from './segments/format/segment-bytes.ts'
 import { VectorsFailed } from './vectors/kb-vectors.ts'
 import type { EmbeddedText, EmbeddingWork } from './vectors/vector-index.ts'
 
-/** Which index: its folder, and how it is made. */
+/** Folder of an index, and its options. */
 export type IndexAddress = { directory: string } & IndexOptions
 
 /**
- * What an index can be asked, by the name of the method. A stamp names what it holds: whoever changes it gives it a new one,
- * and what is asked of another stamp than it has is refused.
+ * Requests to an index, by the name of the method. A stamp identifies the state of an index: each change sets a new one, and a
+ * request with another stamp fails with `StaleIndex`.
  */
 export type IndexRequests = {
-  /** The pages behind a key, some at a time; see `SearchIndex`. */
+  /** Lists pages after a key, in parts; see `KbIndex.versions`. */
   versions: { argument: { after: string }; result: VersionsPart }
   version: { argument: { key: string }; result: string | undefined }
   apply: {
@@ -34,12 +34,12 @@ export type IndexRequests = {
   }
   grow: { argument: { stamp: string; newStamp: string; part: PagePart }; result: number }
   shrink: { argument: { stamp: string; newStamp: string; key: string }; result: number }
-  /** See `KbIndex`; what is asked with the name of a layer is asked of the index with that over it. */
+  /** Adds a layer; see `KbIndex.layOver`. Requests with the name of a layer see the index with that layer. */
   layOver: { argument: { stamp: string; layer: string; changes?: IndexChanges }; result: boolean }
   search: { argument: Asked & { q: string; options?: SearchOptions }; result: PageHits }
   retrieve: { argument: Asked & { question: string } & RetrieveOptions; result: ChunkHit[] }
   near: { argument: Asked & { vector: Float32Array }; result: PageHit[] }
-  /** What of any stamp lacks vectors: at most `limit` texts. Where the address names no vectors, there is nothing to do. */
+  /** Returns at most `limit` texts without a vector, for any stamp. None if the address has no vectors. */
   nextTexts: { argument: { limit: number }; result: EmbeddingWork }
   addVectors: { argument: { vectors: EmbeddedText[] }; result: undefined }
   sweepVectors: { argument: { now: number; before: number }; result: undefined }
@@ -54,25 +54,25 @@ export type IndexRequest = {
   }
 }[keyof IndexRequests]
 
-/** `isLast`: no pages are behind these. */
+/** Some pages with their versions. `isLast`: there are no more. */
 type VersionsPart = { stamp: string; versions: [key: string, version: string][]; isLast: boolean }
 
 const nothingToEmbed: EmbeddingWork = { texts: [], embedded: 0, lacking: 0, isWhole: true }
 
-/** Chunks that indexes may hold in memory, all together: some 250 MB. */
+/** Maximum chunks in the memory of all indexes together: some 250 MB. */
 const defaultMemoryBudget = 45_000
-/** Chunks that have changed since a snapshot was saved, before another is worth its time. */
+/** Changed chunks since the last snapshot that make another one worth its time. */
 const worthSaving = 1_000
-/** Pages whose versions are told at a time: of a million, they would hold up both threads. */
+/** Maximum pages in one answer of `versions`: a million at once would block both threads. */
 const maxVersions = 1_000
-/** Milliseconds without a request, after which there is time for what makes indexes smaller, and fast to open. */
+/** Milliseconds without a request until indexes are compacted and snapshots saved. */
 const defaultQuietTime = 2_000
 
 type HostOptions = { memoryBudget?: number; quietTime?: number }
 
-/** The open indexes of a process, within a budget of memory: those that were not asked for longest are closed. */
+/** The open indexes of a process, within a budget of memory. The least recently used are closed first. */
 export class IndexHost {
-  /** The least recently used first. */
+  /** Open indexes by folder, least recently used first. */
   readonly #open = new Map<string, KbIndex>()
   readonly #memoryBudget: number
   readonly #quietTime: number
@@ -99,7 +99,7 @@ export class IndexHost {
     }
   }
 
-  /** A segment that proves damaged is made again when its index is opened again. */
+  /** Reopens the index once if a segment is damaged: opening rebuilds the segment. */
   #soundAnswer(request: Exclude<IndexRequest, { method: 'close' }>): unknown {
     try {
       return this.#answer(request)
@@ -133,7 +133,7 @@ export class IndexHost {
     return result
   }
 
-  /** Bit by bit, so that requests are answered between. */
+  /** Merges segments in small steps, so that requests are answered in between. */
   #tidy(): void {
     this.#tidying = undefined
     let hasMore = false
@@ -147,7 +147,7 @@ export class IndexHost {
     if (hasMore) this.#tidying ??= setImmediate(() => this.#tidy())
   }
 
-  /** What is in memory may be ahead of the disk. */
+  /** Closes an index after an error: its memory may be ahead of the disk. */
   #forget(directory: string, error: unknown): void {
     this.#open.get(directory)?.close()
     this.#open.delete(directory)
@@ -166,13 +166,13 @@ export class IndexHost {
     return index
   }
 
-  /** What cannot be opened now is opened by the next request. */
+  /** Reopens an index to compact it. If that fails, the next request opens it. */
   #reopen(directory: string, { options }: KbIndex): void {
     this.#close(directory)
     try {
       this.#open.set(directory, openIndex({ directory, ...options }))
     } catch {
-      // It is told why.
+      // The next request reports the error.
     }
   }
 
@@ -216,7 +216,7 @@ function isFor({ options }: KbIndex, { language, engine, vectors }: IndexAddress
   return options.language === language && options.engine === engine && isSame
 }
 
-/** What its file holds is no reason for it not to open: that is dropped. */
+/** Opens an index. Deletes and recreates one whose file cannot be read. */
 function openIndex({ directory, ...options }: IndexAddress): KbIndex {
   try {
     return new KbIndex(directory, options)
@@ -227,11 +227,11 @@ function openIndex({ directory, ...options }: IndexAddress): KbIndex {
   }
 }
 
-/** It only makes the next opening fast, which the disk may be too full for. */
+/** Saves a snapshot, which only speeds up the next opening. Fails silently, e.g. on a full disk. */
 function trySave(index: KbIndex): void {
   try {
     index.save()
   } catch {
-    // The next one may succeed.
+    // The next attempt may succeed.
   }
 }

@@ -1,27 +1,21 @@
 import type { Chunk } from '../rules/neurons/chunk.ts'
 import { answerQuery } from './answer/answer-query.ts'
-import { nearPages } from './answer/near-pages.ts'
 import { packPassages } from './answer/pack-passages.ts'
-import type { Catalog } from './index/catalog.ts'
+import { highlight } from './excerpt/highlight.ts'
 import { Deadline } from './index/deadline.ts'
-import type { IndexStore } from './index/index-store.ts'
-import type { TermEngine } from './index/term-engine.ts'
+import type { IndexParts } from './index/term-engine.ts'
 import { parseQuery } from './query/parse-query.ts'
 import { Synonyms } from './query/synonyms.ts'
+import { beyondChance, type Nearness } from './rank/fuse.ts'
 import { type FeedbackParameters, feedbackParameters } from './rank/relevance-feedback.ts'
 import { retrieveChunks } from './rank/retrieve-chunks.ts'
-import type { ChunkHit, PageHit, PageHits, RetrieveOptions, Scope, SearchIndex, SearchOptions } from './search-index.ts'
-import type { Analyser } from './text/analyser.ts'
+import type { ChunkHit, PageHit, PageHits, RetrieveOptions, Scope, SearchOptions } from './search-index.ts'
 import type { KbVectors } from './vectors/kb-vectors.ts'
 
-/** Milliseconds of CPU time that a query may take, and a question. */
+/** Milliseconds of CPU time for a query, and for a question. */
 const timeLimits = { query: 250, question: 1000 }
 
-/** What answers are made from. */
-export type IndexParts = { analyser: Analyser; engine: TermEngine; store: IndexStore; catalog: Catalog }
-
-/** Answers queries from the parts of an index. */
-export class IndexReader implements Pick<SearchIndex, 'search' | 'retrieve' | 'near'> {
+export class IndexReader {
   readonly #parts: () => IndexParts
   readonly #language: string
   readonly #vectors: KbVectors | undefined
@@ -34,6 +28,7 @@ export class IndexReader implements Pick<SearchIndex, 'search' | 'retrieve' | 'n
     this.#vectors = vectors
   }
 
+  /** Returns pages that match a query, best first. @throws {QueryError} for a query beyond the limits @throws {SearchTimeout} */
   search(q: string, scope: Scope, { isTyped = false, hasFacets = false, synonyms = [] }: SearchOptions = {}): PageHits {
     const parts = this.#parts()
     const parsed = parseQuery(q, parts.analyser, { isTyped, synonyms: this.#synonymsOf(synonyms) })
@@ -42,7 +37,7 @@ export class IndexReader implements Pick<SearchIndex, 'search' | 'retrieve' | 'n
     return parts.store.reading(() => answerQuery(q, parsed, parts, { scope, hasFacets, deadline }))
   }
 
-  /** @param options.feedback others than the chosen parameters are for measurements. */
+  /** Returns chunks for a question in natural language, by terms and by meaning, best first. @throws {SearchTimeout} @param options.feedback other parameters than the default, for benchmarks */
   retrieve(
     question: string,
     scope: Scope,
@@ -55,7 +50,7 @@ export class IndexReader implements Pick<SearchIndex, 'search' | 'retrieve' | 'n
       feedback = feedbackParameters,
     }: RetrieveOptions & { feedback?: FeedbackParameters } = {},
   ): ChunkHit[] {
-    const near = vector && ((among: { pages: Uint8Array }) => this.#vectors?.near(vector, among))
+    const near = vector && ((allowedPages: { pages: Uint8Array }) => this.#vectors?.near(vector, allowedPages))
     const limit = new Deadline(timeLimits.question)
     const table = this.#synonymsOf(synonyms)
     const parts = this.#parts()
@@ -75,6 +70,7 @@ export class IndexReader implements Pick<SearchIndex, 'search' | 'retrieve' | 'n
     })
   }
 
+  /** Returns pages near the vector of a query, best first. */
   near(vector: Float32Array, scope: Scope): PageHit[] {
     const parts = this.#parts()
     return parts.store.reading(() => {
@@ -84,7 +80,7 @@ export class IndexReader implements Pick<SearchIndex, 'search' | 'retrieve' | 'n
     })
   }
 
-  /** Analysed once for as long as they are the same. */
+  /** Analyses synonyms once for as long as they stay the same. */
   #synonymsOf(groups: readonly (readonly string[])[]): Synonyms {
     const made = JSON.stringify(groups)
     const { analyser } = this.#parts()
@@ -97,4 +93,21 @@ function chunkAt({ catalog, store }: IndexParts, page: number, ordinal: number):
   const { from, to } = catalog.chunkRange(page)
   const id = from + ordinal
   return ordinal < 0 || id >= to ? undefined : store.chunks.chunk(id)
+}
+
+/** Maximum pages found by meaning: further ones are about other things. */
+const maxPages = 10
+const maxChunks = 50
+
+/** Returns the pages nearest to a query by meaning, best first, each with the beginning of its nearest chunk. */
+function nearPages(nearness: Nearness, limit: number, { analyser, store, catalog }: IndexParts): PageHit[] {
+  const near = beyondChance(nearness.nearest(maxChunks), nearness.count)
+  const pages = new Map<number, PageHit>()
+  for (const { chunk, page, score } of near) {
+    if (pages.size === Math.min(limit, maxPages)) break
+    if (pages.has(page)) continue
+    const excerpt = highlight(store.chunks.chunk(chunk).text, [], analyser)
+    pages.set(page, { key: catalog.keyOf(page), highlight: excerpt, rank: score / (near[0]?.score ?? 1) })
+  }
+  return [...pages.values()]
 }

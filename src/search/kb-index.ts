@@ -5,11 +5,10 @@ import { LRUCache } from 'lru-cache'
 import { Catalog } from './index/catalog.ts'
 import { IndexStore } from './index/index-store.ts'
 import { pageTerms } from './index/page-terms.ts'
-import { type AnalysedPage, PageWriter } from './index/page-writer.ts'
-import { isSparse, renumber } from './index/renumber.ts'
+import { type AnalysedPage, isSparse, PageWriter, renumber } from './index/page-writer.ts'
 import { removeFile } from './index/store-file.ts'
-import type { TermEngine } from './index/term-engine.ts'
-import { type IndexParts, IndexReader } from './index-reader.ts'
+import type { IndexParts, TermEngine } from './index/term-engine.ts'
+import { IndexReader } from './index-reader.ts'
 import { MiniSearchEngine } from './minisearch/minisearch-engine.ts'
 import {
   type ChunkHit,
@@ -18,7 +17,6 @@ import {
   type PageHit,
   type PageHits,
   type PagePart,
-  type SearchIndex,
   StaleIndex,
 } from './search-index.ts'
 import { SegmentEngine } from './segments/segment-engine.ts'
@@ -27,47 +25,51 @@ import { SegmentLog } from './segments/segment-log.ts'
 import { type Analyser, analyserFor } from './text/analyser.ts'
 import { KbVectors, type VectorsAddress } from './vectors/kb-vectors.ts'
 
-/** Milliseconds that a quiet moment is used to tidy up; and a change, besides, by how many chunks come or go. */
+/** Milliseconds for merging segments: per quiet step, per change, and in addition per changed chunk. */
 const workTime = { quiet: 5, change: 0.5, chunk: 0.1 }
-/** `auto` keeps the postings in memory up to so many chunks and different terms, and again from half of the chunks down. */
+/** Limits of chunks and different terms up to which `auto` keeps postings in memory. It returns to memory below half of the chunks. */
 const maxInMemory = { chunks: 2_000, terms: 100_000 }
-/** Bytes of vectors that take as much memory as one chunk's postings. */
+/** Bytes of vectors that count as one chunk in memory. */
 const bytesPerChunk = 5_500
-/** Chunks whose postings are on disk, and that take as much memory as one whose postings are not. */
+/** Chunks with postings on disk that count as one chunk in memory. */
 const chunksOnDisk = 100
-/** Different terms that take as much memory as one chunk. */
+/** Different terms that count as one chunk in memory. */
 const termsPerChunk = 15
 
-/** Layers over one index that are kept. */
+/** Maximum layers over one index. */
 const maxLayers = 8
 
-/** Pages that come, in place of what has the same key, and keys that go. */
+/** Pages to add or replace, and keys to remove. */
 export type IndexChanges = { put: readonly IndexedDocument[]; remove: readonly string[] }
 type Layer = { reader: IndexReader; close: () => void }
 
-/** Of an index in its folder. */
+/** Name of the store's file in the folder of an index. */
 export const storeFile = 'search.db'
 const snapshotFile = 'search.json'
 
 export type IndexOptions = {
-  /** BCP 47: decides how words are analysed. */
+  /** BCP 47 language tag; selects the analyser. */
   language: string
   engine: Engine | 'auto'
-  /** Absent: words only. */
+  /** Absent if search uses words alone. */
   vectors?: VectorsAddress | undefined
 }
 
-/** The index of one knowledge base, in a folder of its own. Where {@link apply} throws, it must be closed and opened anew. */
-export class KbIndex implements SearchIndex {
+/**
+ * Full-text index of one knowledge base, in a folder of its own. Its content depends on its pages alone, not on their history. If {@link apply}
+ * throws, close and reopen it.
+ */
+export class KbIndex implements Pick<IndexReader, 'search' | 'retrieve' | 'near'> {
   readonly #analyser: Analyser
   readonly #store: IndexStore
   readonly #catalog: Catalog
   readonly #directory: string
   readonly options: IndexOptions
-  /** Undefined where words only count. */
+  /** Undefined if search uses words alone. */
   readonly vectors: KbVectors | undefined
   #engine: { name: Engine; terms: TermEngine }
-  #stamp: string
+  /** Identifies the content; changes with every change. */
+  stamp: string
   readonly #writer: PageWriter
   readonly #reader: IndexReader
   readonly #layers = new LRUCache<string, Layer>({ max: maxLayers, dispose: ({ close }) => close() })
@@ -80,7 +82,7 @@ export class KbIndex implements SearchIndex {
     this.#directory = directory
     try {
       this.#catalog = this.#openCatalog()
-      this.#stamp = this.#store.stamp()
+      this.stamp = this.#store.stamp()
       this.vectors = options.vectors && new KbVectors(options.vectors, this.#store, this.#catalog)
       this.#writer = new PageWriter(this.#store, this.#catalog, this.#analyser)
       this.#engine = this.#openEngine(this.#fitting(0))
@@ -97,7 +99,7 @@ export class KbIndex implements SearchIndex {
     SegmentFiles.remove(directory)
   }
 
-  /** Whether it takes less memory when it is opened again. */
+  /** True if reopening would save memory. */
   get isSparse(): boolean {
     return isSparse(this.#catalog, this.#store)
   }
@@ -106,7 +108,7 @@ export class KbIndex implements SearchIndex {
     return this.#engine.name
   }
 
-  /** Chunks whose postings are in memory; and one more for as many different terms, or bytes of vectors, as take its memory. */
+  /** Chunks with postings in memory. Other terms and vectors are counted as the chunks that take the same memory. */
   get chunksInMemory(): number {
     const ofVectors = Math.floor((this.vectors?.size ?? 0) / bytesPerChunk)
     const ofCatalog = Math.floor(this.#catalog.chunkCount / chunksOnDisk)
@@ -115,21 +117,17 @@ export class KbIndex implements SearchIndex {
     return ofOthers + this.#catalog.chunkCount + Math.floor(this.#engine.terms.termsInMemory / termsPerChunk)
   }
 
-  /** Chunks that came or went since {@link save}. */
+  /** Chunks added or removed since {@link save}. */
   get unsavedChunks(): number {
     return this.#writer.changedChunks
   }
 
-  /** Names what the index holds: another one after every change. */
-  get stamp(): string {
-    return this.#stamp
-  }
-
-  /** Whether nobody else has changed what is on the disk. */
+  /** True if no other process has changed the index. */
   get isCurrent(): boolean {
-    return this.#store.stamp() === this.#stamp
+    return this.#store.stamp() === this.stamp
   }
 
+  /** Returns the versions of at most `limit` pages with keys after `after`, ordered by the UTF-8 bytes of their keys. */
   versions(after: string, limit: number): [key: string, version: string][] {
     return this.#store.versions(after, limit)
   }
@@ -138,11 +136,13 @@ export class KbIndex implements SearchIndex {
     return this.#store.find(key)?.version
   }
 
+  /** Adds or replaces pages and removes others, in one transaction. */
   apply({ put, remove }: IndexChanges, newStamp: string = randomUUID()): void {
     const pages = analysed(put, this.#analyser)
     this.#change(newStamp, () => exchange(pages, remove, this.#writer, this.#parts))
   }
 
+  /** Adds a part of a page, or first removes its old version in parts. @returns the number of the page's chunks in the index */
   grow(part: PagePart, newStamp: string = randomUUID()): number {
     let held = 0
     this.#change(newStamp, (engine) => {
@@ -151,6 +151,7 @@ export class KbIndex implements SearchIndex {
     return held
   }
 
+  /** Removes a page in parts; it is invisible from the first on. @returns the number of chunks left */
   shrink(key: string, newStamp: string = randomUUID()): number {
     let left = 0
     this.#change(newStamp, (engine) => {
@@ -172,9 +173,9 @@ export class KbIndex implements SearchIndex {
   }
 
   /**
-   * Lays pages over those that it has, in memory and until it changes; of several such layers the last 8 are kept.
-   * @param changes left out: only asks
-   * @returns whether there is a layer of this name
+   * Adds a layer of pages over the index, in memory until the index changes. Keeps the last 8 layers.
+   * @param changes left out to ask only
+   * @returns true if there is a layer of this name
    */
   layOver(name: string, changes?: IndexChanges): boolean {
     if (changes === undefined || this.#layers.has(name)) return this.#layers.has(name)
@@ -194,13 +195,14 @@ export class KbIndex implements SearchIndex {
     return true
   }
 
-  /** What reads the index with a layer over it. @throws {StaleIndex} where there is no such layer */
+  /** Returns a reader of the index with a layer over it. @throws {StaleIndex} if there is no such layer */
   withLayer(name: string): IndexReader {
     const layer = this.#layers.get(name)
     if (layer === undefined) throw new StaleIndex()
     return layer.reader
   }
 
+  /** Saves a snapshot, which speeds up the next opening. */
   save(): void {
     this.#store.transaction(() => {
       if (!this.isCurrent) throw new StaleIndex()
@@ -209,7 +211,7 @@ export class KbIndex implements SearchIndex {
     this.#writer.changedChunks = 0
   }
 
-  /** Tidies up for some milliseconds. @returns whether there is more to do. @throws {StaleIndex} */
+  /** Merges segments for some milliseconds. @returns true if there is more to do @throws {StaleIndex} */
   work(): boolean {
     let hasMore = false
     if (this.engine === 'minisearch') return hasMore
@@ -244,7 +246,7 @@ export class KbIndex implements SearchIndex {
       this.#catalog.save()
       this.#store.setStamp(newStamp, this.#catalog.pageCount)
     })
-    this.#stamp = newStamp
+    this.stamp = newStamp
     const fitting = this.#fitting(this.#engine.terms.termsInMemory)
     if (fitting === this.engine) return
     this.#engine.terms.close()
@@ -261,7 +263,7 @@ export class KbIndex implements SearchIndex {
     return isOutgrown ? 'segments' : 'minisearch'
   }
 
-  /** With ids that have few gaps. */
+  /** Opens the catalog. Renumbers pages and chunks first if most ids are unused. */
   #openCatalog(): Catalog {
     const stamp = this.#store.stamp()
     const catalog = new Catalog(this.#store)
@@ -291,7 +293,7 @@ function analysed(pages: readonly IndexedDocument[], analyser: Analyser): Analys
   return pages.map((page) => ({ ...page, chunks: pageTerms(page, analyser) }))
 }
 
-/** Takes pages out and in. */
+/** Removes pages and replaced versions, and adds new ones. */
 function exchange(
   put: readonly AnalysedPage[],
   remove: readonly string[],

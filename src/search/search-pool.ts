@@ -8,13 +8,13 @@ import type { PlainError, SearchCall, SearchReply } from './search-worker.ts'
 type Pending = { resolve: (result: never) => void; reject: (error: Error) => void }
 
 const defaultHeapLimitMb = 1024
-/** Milliseconds that closing waits for what the thread is at. */
+/** Milliseconds that closing waits for requests in progress. */
 const closingTime = 10_000
-/** The worker has this file's extension: `.ts` in a checkout, `.js` in the built package. */
+/** The worker file has the extension of this file: `.ts` in a checkout, `.js` in the built package. */
 const workerFile = new URL(`./search-worker${import.meta.url.slice(-3)}`, import.meta.url)
 
 /**
- * Search indexes in a thread of their own, so that neither building nor searching holds up anything else; it starts with the
+ * Search indexes in a separate thread, so that neither indexing nor searching blocks the main thread. The thread starts with the
  * first call, and again after it has died.
  */
 export class SearchPool {
@@ -31,9 +31,12 @@ export class SearchPool {
   }
 
   /**
-   * Asks an index; it is opened, or made, where it is not yet.
-   * @throws {QueryError} @throws {SearchTimeout} @throws {StaleIndex} @throws {SearchInterrupted}
-   * @throws SQLite's and the file system's errors, with their codes.
+   * Sends a request to an index, which is opened or created if needed.
+   * @throws {QueryError}
+   * @throws {SearchTimeout}
+   * @throws {StaleIndex}
+   * @throws {SearchInterrupted}
+   * @throws errors of SQLite and the file system, with their codes
    */
   async ask<Method extends keyof IndexRequests>(
     address: IndexAddress,
@@ -46,8 +49,9 @@ export class SearchPool {
   }
 
   /**
-   * What an index holds: the version of every page, by key, and its stamp.
-   * @throws {StaleIndex} where it changes meanwhile. @throws what {@link ask} throws
+   * Returns the version of every page by key, and the stamp of the index.
+   * @throws {StaleIndex} if the index changes meanwhile
+   * @throws as {@link ask}
    */
   async versions(address: IndexAddress): Promise<{ stamp: string; versions: Map<string, string> }> {
     const versions = new Map<string, string>()
@@ -73,7 +77,7 @@ export class SearchPool {
     })
   }
 
-  /** Saves what makes the next opening of an index fast, and closes it, if it is open. */
+  /** Saves the snapshot of an open index and closes it. */
   async release(directory: string): Promise<void> {
     const address = this.#addresses.get(directory)
     this.#addresses.delete(directory)
@@ -82,7 +86,7 @@ export class SearchPool {
     await this.#send({ address, method: 'close', argument: undefined }).catch(() => undefined)
   }
 
-  /** Closes all indexes, and ends the thread. */
+  /** Closes all indexes and ends the thread. */
   async close(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -108,7 +112,7 @@ export class SearchPool {
   #settle(reply: SearchReply): void {
     const pending = this.#pending.get(reply.id)
     this.#pending.delete(reply.id)
-    // Between calls it does not keep the process alive.
+    // An idle worker must not keep the process alive.
     if (this.#pending.size === 0) this.#worker?.unref()
     if ('error' in reply) pending?.reject(revive(reply.error))
     else pending?.resolve(reply.result as never)
@@ -122,14 +126,14 @@ export class SearchPool {
   }
 }
 
-/** The search thread has ended, or is being ended, before it answered. */
+/** The search thread ended before it answered. */
 export class SearchInterrupted extends Error {
   constructor(options?: ErrorOptions) {
     super('The search was interrupted.', options)
   }
 }
 
-/** Errors lose their class on the way between threads. */
+/** Restores the class of an error, which is lost between threads. */
 function revive({ name, message, stack, details }: PlainError): Error {
   if (name === 'QueryError') return new QueryError(message)
   if (name === 'SearchTimeout') return new SearchTimeout()
@@ -137,24 +141,24 @@ function revive({ name, message, stack, details }: PlainError): Error {
   return Object.assign(new Error(message), details, stack === undefined ? {} : { stack })
 }
 
-/** Batches that are read and indexed at a time: one is read while the other is taken in. */
+/** Batches in progress at a time: one is read while another is indexed. */
 const atOnce = 2
 
 type Waiting = { key: string; start: () => void }
 
 /**
- * Turns at indexing, for all knowledge bases of a process. Of those that wait, the one that was asked last is next, and every other
- * time the one that has waited longest, so that a busy one cannot hold up the others.
+ * Turns at indexing, shared by all knowledge bases of a process. The most recently asked knowledge base goes next. Every other
+ * turn goes to the one that has waited longest, so that a busy one cannot starve the others.
  */
 export class IndexTurns {
   #free = atOnce
   #isLongest = false
   #clock = 0
   readonly #waiting: Waiting[] = []
-  /** Time at which each knowledge base was last asked something that its index could not answer. */
+  /** Time of the last query that each index could not answer. */
   readonly #asked = new Map<string, number>()
 
-  /** Lets a knowledge base go before those that were asked earlier. */
+  /** Moves a knowledge base ahead of those that were asked earlier. */
   ask(key: string): void {
     this.#asked.set(key, ++this.#clock)
   }
@@ -163,7 +167,7 @@ export class IndexTurns {
     this.#asked.delete(key)
   }
 
-  /** Waits for a turn. @returns what ends it, to be called once */
+  /** Waits for a turn. @returns a function that ends the turn, to be called once */
   async take(key: string): Promise<() => void> {
     if (this.#free > 0) this.#free--
     else await new Promise<void>((start) => void this.#waiting.push({ key, start }))

@@ -2,11 +2,11 @@ import { parentPort } from 'node:worker_threads'
 import { giveMemoryBackWhenIdle } from '../system/idle-memory.ts'
 import { IndexHost } from './index-host.ts'
 
-/** One call from the main thread; `method` is one of the host's. */
+/** A call from the main thread. */
 export type SearchCall = { id: number; request: Parameters<IndexHost['handle']>[0] }
 export type SearchReply = { id: number; result: unknown } | { id: number; error: PlainError }
 
-/** What an error is outside of its thread; beside the name of its class and the message, what SQLite and the file system say. */
+/** An error between threads: the name of its class, its message, and the codes of SQLite and the file system. */
 export type PlainError = Pick<Error, 'name' | 'message' | 'stack'> & { details: Record<string, unknown> }
 
 const host = new IndexHost()

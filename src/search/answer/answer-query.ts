@@ -3,32 +3,28 @@ import { highlight } from '../excerpt/highlight.ts'
 import { pageExcerpt } from '../excerpt/page-excerpt.ts'
 import type { Catalog } from '../index/catalog.ts'
 import type { Deadline } from '../index/deadline.ts'
-import type { IndexStore } from '../index/index-store.ts'
-import type { TermEngine } from '../index/term-engine.ts'
+import type { IndexParts } from '../index/term-engine.ts'
 import { type ParsedQuery, wholeQuery } from '../query/parse-query.ts'
 import { leavesOf, type Query } from '../query/query-tree.ts'
 import { literalOf } from '../query/query-words.ts'
 import type { FacetCount, Facets, PageHits, Scope } from '../search-index.ts'
-import type { Analyser } from '../text/analyser.ts'
 import { pagesForAnswer } from './find-pages.ts'
 
-type Parts = { analyser: Analyser; engine: TermEngine; store: IndexStore; catalog: Catalog }
-
 /**
- * Returns the pages that a query matches, best first, each with an excerpt; behind them those that only a shared note matches.
+ * Returns the pages that a query matches, best first, each with an excerpt. Pages that match by a shared note alone come last.
  * @throws {SearchTimeout}
  */
 export function answerQuery(
   q: string,
   parsed: ParsedQuery,
-  parts: Parts,
+  parts: IndexParts,
   { scope, hasFacets, deadline }: { scope: Scope; hasFacets: boolean; deadline: Deadline },
 ): PageHits {
   const { analyser, catalog } = parts
   const { limit, offset = 0 } = scope
   const visible = catalog.visible(scope)
-  const among = parsed.filters.length === 0 ? visible.pages : catalog.passing(parsed.filters, visible)
-  const within = { visible, among, limit: offset + limit, deadline }
+  const allowedPages = parsed.filters.length === 0 ? visible.pages : catalog.passing(parsed.filters, visible)
+  const within = { visible, allowedPages, limit: offset + limit, deadline }
   const { pages, total, matching, matched, suggestion } = pagesForAnswer(q, parsed, parts, within)
   const found = pages.slice(offset).map(({ found, leaves, rank }) => ({
     key: catalog.keyOf(found.page),
@@ -37,7 +33,7 @@ export function answerQuery(
   }))
   const query = wholeQuery(parsed)
   const leaves = leavesOf(query)
-  const noted = parsed.required.length === 0 ? [] : notedPages(query, catalog, { among, matching, deadline })
+  const noted = parsed.required.length === 0 ? [] : notedPages(query, catalog, { allowedPages, matching, deadline })
   const skipped = Math.max(0, offset - pages.length)
   const shown = noted.slice(skipped, skipped + limit - found.length).map(({ page, note }) => ({
     key: catalog.keyOf(page),
@@ -61,7 +57,7 @@ function withPages(pages: Uint8Array, others: readonly { page: number }[]): Uint
 
 const maxValues = 50
 
-/** How many of some pages have each tag, kind and folder, the most frequent first. @param pages 1 for each of them, by id. */
+/** Counts pages by tag, kind and folder, most frequent first. @param pages 1 for each page to count, by id */
 function facetsOf(pages: Uint8Array, catalog: Catalog): Facets {
   const [tags, kinds, folders] = [new Counter(), new Counter(), new Counter()]
   for (let page = 0; page < pages.length; page++) {
@@ -78,7 +74,7 @@ function facetsOf(pages: Uint8Array, catalog: Catalog): Facets {
 class Counter {
   readonly #counts = new Map<string, FacetCount>()
 
-  /** @param key of all its spellings, of which the first in the order of their letters is shown. */
+  /** Counts a value. @param key shared by all spellings of a value, of which the first in alphabetical order is shown */
   add(value: string, key = value): void {
     const known = this.#counts.get(key)
     if (known === undefined) this.#counts.set(key, { value, count: 1 })
@@ -93,20 +89,20 @@ class Counter {
 }
 
 /**
- * Pages that a shared note alone makes a hit, by key.
- * @param among 1 for each page that may be found, by id. @param matching those that were found otherwise
- * @throws {SearchTimeout}
+ * Returns the pages that match by a shared note alone, by key.
+ * @param among 1 for each page that may be found, by id
+ * @param matching pages found by their text
  */
 function notedPages(
   query: Query,
   catalog: Catalog,
-  { among, matching, deadline }: { among: Uint8Array; matching: () => Uint8Array; deadline: Deadline },
+  { allowedPages, matching, deadline }: { allowedPages: Uint8Array; matching: () => Uint8Array; deadline: Deadline },
 ): { page: number; note: string }[] {
   const noted: { page: number; note: string }[] = []
   let found: Uint8Array | undefined
   for (const [page, note] of catalog.notes()) {
     deadline.check()
-    if (among[page] !== 1 || !matchesNote(query, note)) continue
+    if (allowedPages[page] !== 1 || !matchesNote(query, note)) continue
     found ??= matching()
     if (found[page] === 1) continue
     noted.push({ page, note })
@@ -114,7 +110,7 @@ function notedPages(
   return noted.sort((a, b) => (catalog.keyOf(a.page) < catalog.keyOf(b.page) ? -1 : 1))
 }
 
-/** Whether a query matches a note, where what was typed for each leaf is looked for as a part of the text, inside words too. */
+/** True if a query matches a note. The typed text of each leaf is searched as a substring, inside words too. */
 export function matchesNote(query: Query, note: string): boolean {
   const text = literalOf(note)
   const matches = (part: Query): boolean => {

@@ -1,8 +1,6 @@
-import { spelledAs } from '../excerpt/spelled-as.ts'
-import type { Catalog } from '../index/catalog.ts'
+import { matchesOf } from '../excerpt/highlight-matches.ts'
 import type { Deadline } from '../index/deadline.ts'
-import type { IndexStore } from '../index/index-store.ts'
-import type { PageMatches, ScoredChunk, TermEngine } from '../index/term-engine.ts'
+import type { IndexParts, PageMatches, ScoredChunk } from '../index/term-engine.ts'
 import type { Visible } from '../index/visible.ts'
 import { type Correction, correctionOf, type Suspect, suspectOf, type Vocabulary } from '../query/corrections.ts'
 import { withNames, withWholeName } from '../query/names.ts'
@@ -11,42 +9,43 @@ import { type Leaf, leavesOf, type Query, withoutBonus } from '../query/query-tr
 import { joinWords } from '../query/query-words.ts'
 import { SearchTimeout } from '../search-index.ts'
 import type { Analyser } from '../text/analyser.ts'
+import { isWithinEdits } from '../text/edit-rows.ts'
+import { foldWord } from '../text/fold-word.ts'
 import { initialismsMeant } from '../text/initialisms.ts'
 
-/** Words of a query for which similar ones are looked for at most: each takes a walk through the terms. */
+/** Maximum words of a query to correct: each takes a walk through the terms. */
 const maxSuspects = 4
-/** Words that an initialism stands for, at most; and what it counts in place of them. */
+/** Maximum words of an initialism, and its weight compared with the words themselves. */
 const [maxInitials, initialsWeight] = [6, 0.8]
 
-/** Pages found in one way, best first: those of a later tier come behind all of an earlier one. */
+/** Pages found in one way, best first. Pages of a later tier rank behind all of an earlier one. */
 type Tier = { pages: readonly ScoredChunk[]; leaves: readonly Leaf[] }
 
 export type FoundPages = {
-  /** Best first: each with its best chunk, what it was found by, and its rank, from 1 down to above 0. */
+  /** Pages, best first, each with its best chunk, the leaves that found it, and its rank in (0, 1]. */
   pages: { found: ScoredChunk; leaves: readonly Leaf[]; rank: number }[]
   total: number
-  /** 1 for every page that was found, by id, beyond the limit too. Computed when it is asked for. */
+  /** Returns 1 for every matching page, by id, including pages beyond the limit. Computed on demand. */
   matching: () => Uint8Array
-  /** Whether every part of the query matches, or only some of them do. */
+  /** `all` if every part of the query matches, `some` if only some do. */
   matched: 'all' | 'some'
-  /** The query as it may have been meant. */
+  /** The corrected query. */
   suggestion: string | undefined
 }
 
-type Index = { analyser: Analyser; engine: TermEngine; store: IndexStore; catalog: Catalog }
-type Among = { visible: Visible; among: Uint8Array; limit: number; deadline: Deadline }
+type Bounds = { visible: Visible; allowedPages: Uint8Array; limit: number; deadline: Deadline }
 
 /**
- * Finds the pages that a query matches, best first. Words that no page has, or hardly any, are also read as they may have been
- * meant; what is found by that comes last. Where nothing matches every part, pages that match some are found, most parts first.
- * @param among 1 for each page that may be found, by id.
- * @throws {SearchTimeout} where not even what is written could be looked for in time.
+ * Finds the pages that a query matches, best first. Words in hardly any page are also corrected, and pages found by a correction
+ * rank last. If nothing matches every part, finds pages that match some, most parts first.
+ * @param allowedPages 1 for each page that may be found, by id
+ * @throws {SearchTimeout} if not even the query as written could be searched in time
  */
-export function pagesForAnswer(q: string, parsed: ParsedQuery, index: Index, scope: Among): FoundPages {
+export function pagesForAnswer(q: string, parsed: ParsedQuery, index: IndexParts, scope: Bounds): FoundPages {
   if (parsed.required.length === 0) return listPages(parsed, index, scope)
   const named = withNames(parsed, index.analyser)
   const query = wholeQuery(named)
-  const exact = index.engine.search(query, scope.visible, scope.limit, scope.deadline, scope.among)
+  const exact = index.engine.search(query, scope.visible, scope.limit, scope.deadline, scope.allowedPages)
   const first = { pages: exact.pages, leaves: shownLeavesOf(query) }
   try {
     return forgive(q, named, { exact, first }, index, scope)
@@ -56,15 +55,15 @@ export function pagesForAnswer(q: string, parsed: ParsedQuery, index: Index, sco
   }
 }
 
-/** All pages that there are, but for what is excluded: those that were changed last come first. */
+/** Lists all pages that are not excluded, most recently changed first. */
 function listPages(
   { excluded }: ParsedQuery,
-  { engine, catalog }: Index,
-  { visible, among, limit, deadline }: Among,
+  { engine, catalog }: IndexParts,
+  { visible, allowedPages, limit, deadline }: Bounds,
 ): FoundPages {
   const unwanted =
-    excluded.length === 0 ? undefined : engine.search(joinWords('or', excluded), visible, 0, deadline, among)
-  const matching = unwanted === undefined ? among : without(among, unwanted.matching())
+    excluded.length === 0 ? undefined : engine.search(joinWords('or', excluded), visible, 0, deadline, allowedPages)
+  const matching = unwanted === undefined ? allowedPages : without(allowedPages, unwanted.matching())
   const ids = Array.from(matching.keys()).filter((page) => matching[page] === 1)
   const changedAt = (page: number) => catalog.factsOf(page)?.changedAt ?? ''
   const isBefore = (a: number, b: number) =>
@@ -83,8 +82,8 @@ function forgive(
   q: string,
   parsed: ParsedQuery,
   { exact, first }: { exact: PageMatches; first: Tier },
-  index: Index,
-  { visible, among, limit, deadline }: Among,
+  index: IndexParts,
+  { visible, allowedPages, limit, deadline }: Bounds,
 ): FoundPages {
   const search = (query: Query, most: number, pages: Uint8Array) =>
     index.engine.search(query, visible, most, deadline, pages)
@@ -124,7 +123,7 @@ function forgive(
       : withWholeName(corrected, isOpen ? parsed.name : suggestion, isOpen, index.analyser),
   )
   const exactly = exact.matching()
-  const near = search(query, limit - exact.pages.length, without(among, exactly))
+  const near = search(query, limit - exact.pages.length, without(allowedPages, exactly))
   if (exact.total + near.total > 0 || parsed.required.length === 1) {
     const tiers = [first, { pages: near.pages, leaves: shownLeavesOf(query) }]
     return {
@@ -134,21 +133,24 @@ function forgive(
       suggestion,
     }
   }
-  return { ...findSome(corrected, search, { among, limit }), suggestion }
+  return { ...findSome(corrected, search, { allowedPages, limit }), suggestion }
 }
 
-/** What may be marked in an excerpt: names as they are written stand in no text. */
+/** Returns the leaves to mark in an excerpt. Bonus leaves are names as written, which are in no text. */
 function shownLeavesOf(query: Query): Leaf[] {
   return leavesOf(withoutBonus(query))
 }
 
-/** Pages that match some of the parts, those with most first. */
+/** Finds pages that match some of the parts, most parts first. */
 function findSome(
   { required, excluded }: ParsedQuery,
   search: (query: Query, most: number, pages: Uint8Array) => PageMatches,
-  { among, limit }: { among: Uint8Array; limit: number },
+  { allowedPages, limit }: { allowedPages: Uint8Array; limit: number },
 ): Omit<FoundPages, 'suggestion'> {
-  const open = excluded.length === 0 ? among : without(among, search(joinWords('or', excluded), 0, among).matching())
+  const open =
+    excluded.length === 0
+      ? allowedPages
+      : without(allowedPages, search(joinWords('or', excluded), 0, allowedPages).matching())
   const counts = new Uint8Array(open.length)
   for (const { query } of required) {
     const matching = search(query, 0, open).matching()
@@ -179,7 +181,7 @@ function findSome(
 
 type Corrections = ReadonlyMap<QueryPart, Correction & { suspect: Suspect }>
 
-/** What the first words that need it may have been meant to be, as far as there is time. */
+/** Corrects the first misspelled words, as far as there is time. */
 function correct(parts: readonly QueryPart[], analyser: Analyser, vocabulary: Vocabulary): Corrections {
   const corrections = new Map<QueryPart, Correction & { suspect: Suspect }>()
   let looked = 0
@@ -197,7 +199,7 @@ function correct(parts: readonly QueryPart[], analyser: Analyser, vocabulary: Vo
   return corrections
 }
 
-/** What finds initialisms of a query's words in place of each of them, and words of its initialisms. */
+/** Returns queries for the initialisms of a query's words, and for the words of its initialisms, by part. */
 function initialsOf(
   q: string,
   parts: readonly QueryPart[],
@@ -220,7 +222,7 @@ function initialsOf(
   return found
 }
 
-/** The query with its words as pages write those that were meant. */
+/** Returns the query with corrected words, spelled as in the pages. */
 function suggest(
   q: string,
   corrections: Corrections,
@@ -238,7 +240,7 @@ function suggest(
   return end === 0 ? undefined : suggestion + q.slice(end)
 }
 
-/** Ranks fall from tier to tier: the best of one has half the rank of the last before it. */
+/** Ranks the pages of all tiers: the best of a tier has half the rank of the last page before it. */
 function result(tiers: readonly Tier[], matching: FoundPages['matching']): Pick<FoundPages, 'pages' | 'matching'> {
   const pages: FoundPages['pages'] = []
   for (const { pages: ofTier, leaves } of tiers) {
@@ -249,9 +251,9 @@ function result(tiers: readonly Tier[], matching: FoundPages['matching']): Pick<
   return { pages, matching }
 }
 
-// Loops: of a million pages, `map` would take longer than the search.
+// Loops, because `map` over a million pages would take longer than the search.
 
-/** 1 where the count is so high. */
+/** Marks the pages with this count. */
 function equalTo(counts: Uint8Array, count: number): Uint8Array {
   const equal = new Uint8Array(counts.length)
   for (let page = 0; page < equal.length; page++) if (counts[page] === count) equal[page] = 1
@@ -268,4 +270,37 @@ function joined(pages: Uint8Array, others: Uint8Array): Uint8Array {
   const all = pages.slice()
   for (let page = 0; page < all.length; page++) if (others[page] === 1) all[page] = 1
   return all
+}
+
+/** Maximum edits that are compared; all greater distances count alike. */
+const maxEdits = 4
+
+/**
+ * Returns the matched word as the page spells it, in lower case: the nearest to the typed word, then the first. Searches the
+ * chunk's text, its headings and the title.
+ */
+function spelledAs(
+  { page, chunk }: ScoredChunk,
+  leaves: readonly Leaf[],
+  typed: string,
+  { store, analyser }: IndexParts,
+): string | undefined {
+  const { text, headings } = store.chunks.chunk(chunk)
+  const words = [text, ...headings, store.title(page)].flatMap((part) =>
+    matchesOf(part, leaves, analyser).map(({ start, end }) => part.slice(start, end)),
+  )
+  return nearestTo(typed, words)
+}
+
+function nearestTo(typed: string, words: readonly string[]): string | undefined {
+  const folded = foldWord(typed)
+  const distances = words.map((word) => editsBetween(folded, foldWord(word)))
+  const least = Math.min(...distances)
+  return words[distances.indexOf(least)]?.toLowerCase()
+}
+
+/** Counts edits, a transposition as one: Levenshtein's distance, which counts two, suggests other words more often. */
+function editsBetween(one: string, other: string): number {
+  for (let edits = 0; edits < maxEdits; edits++) if (isWithinEdits(one, other, edits)) return edits
+  return maxEdits + Math.abs(one.length - other.length)
 }

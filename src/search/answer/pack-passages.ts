@@ -15,9 +15,9 @@ import {
 
 /** Worth of a passage compared with the one ranked before it. */
 const decay = 0.8
-/** Between parts of a page that do not follow one another. */
+/** Separator of parts of a page that do not follow one another. */
 const gap = '\n\n…\n\n'
-/** So little left is not worth another window. */
+/** Minimum characters left for another window. */
 const small = 60
 /** Characters of a budget, beyond which whole chunks are added: up to it, the best page needs the room. */
 const roomy = 8000
@@ -28,9 +28,9 @@ const roomy = 8000
 const rungs = [500, 1000, 2000, 4000, roomy]
 
 /**
- * Fits what passages say on a question into a budget: of each the units that hold most of its rarer terms, those of one page
- * together in the page's order, and then, as far as there is room, what stands around them. Pages stand in the order of their best
- * passages, and are `topK` at most. The best passage is always there, cut if need be.
+ * Packs passages into a budget: from each the units with most of the rarer terms of the question, then their neighbours as far as
+ * there is room. The parts of a page are joined in the order of the page. Pages are ordered by their best passage, at most `topK`
+ * of them. The best passage is always included, cut if necessary.
  */
 export function packPassages(
   ranked: readonly ChunkHit[],
@@ -61,9 +61,9 @@ export function packPassages(
     const window = bestWindow(known?.of ?? read(passage), Math.min(maxLength, room), known)
     return window !== undefined && keep(withWindow(windows, window))
   }
-  /** Lets a window have what else of its passage fits. */
+  /** Extends a window over the rest of its passage, as far as it fits. */
   const grow = (window: Window) => {
-    // What is between windows gets no longer by it: to make their text for each step takes quadratic time.
+    // Measures the window alone: joining its page for each step would take quadratic time.
     const longest = lengthOf(window) + left
     const steps = [
       { from: 0, to: 1 },
@@ -98,7 +98,7 @@ export function packPassages(
       for (const next of neighboursOf(windows[at] as Window, windows, reading)) if (keep([...windows, next])) grow(next)
     }
   }
-  /** Adds whole chunks in an order that no budget changes, up to the first that does not fit: more room never takes any away. */
+  /** Adds whole chunks in an order independent of the budget, up to the first that does not fit: a larger budget never removes any. */
   const extend = () => {
     for (const passage of pagesFirst(ranked, topK)) {
       const known = windows.find(({ of }) => isSameChunk(of.passage, passage))
@@ -145,21 +145,21 @@ function isSameChunk(one: ChunkHit, other: ChunkHit): boolean {
   return one.key === other.key && one.ordinal === other.ordinal && one.chunkCount === other.chunkCount
 }
 
-/** Whether a window is of a chunk of a page. */
+/** True if a window covers this chunk of the page. */
 function isTaken(key: string, at: number, windows: readonly Window[]): boolean {
   return windows.some(({ of: { passage } }) => {
     return passage.key === key && passage.ordinal <= at && at < passage.ordinal + passage.chunkCount
   })
 }
 
-/** The best passage of each of the best pages before all others. */
+/** Moves the best passage of each of the best pages to the front. */
 function pagesFirst(ranked: readonly ChunkHit[], topK: number): ChunkHit[] {
   const best = new Map(ranked.toReversed().map((passage) => [passage.key, passage]))
   const first = ranked.filter((passage) => best.get(passage.key) === passage).slice(0, topK)
   return [...first, ...ranked.filter((passage) => !first.includes(passage))]
 }
 
-/** The beginning of the chunk behind a window's, and the end of the one before it, where none of them is taken. */
+/** Returns the first unit of the chunk after a window and the last unit of the chunk before it, unless these chunks are covered. */
 function neighboursOf({ of: { passage } }: Window, taken: readonly Window[], reading: KbReading): Window[] {
   const { key, ordinal, chunkCount } = passage
   return [ordinal + chunkCount, ordinal - 1].flatMap((at) => {
@@ -171,14 +171,14 @@ function neighboursOf({ of: { passage } }: Window, taken: readonly Window[], rea
   })
 }
 
-/** The windows of each page as one passage. */
+/** Joins the windows of each page. */
 function pagesOf(windows: readonly Window[], { titleOf }: KbReading): ChunkHit[] {
   return Array.from(Map.groupBy(windows, ({ of }) => of.passage.key).values(), ([first, ...others]) =>
     pageOf(first as Window, others, titleOf),
   )
 }
 
-/** The breadcrumb has the headings that all of it stands under; the others are told where they begin. */
+/** Joins the windows of a page. Its headings are those common to all windows; other headings are written where they begin. */
 function pageOf(best: Window, others: readonly Window[], titleOf: KbReading['titleOf']): ChunkHit {
   const windows = [best, ...others].sort((a, b) => a.of.passage.ordinal - b.of.passage.ordinal)
   const paths = windows.map(({ of }) => of.passage.headings)
@@ -206,7 +206,7 @@ function follows({ of, from }: Window, before: Window | undefined): boolean {
   return of.passage.ordinal === before.of.passage.ordinal + before.of.passage.chunkCount
 }
 
-/** The head of a table that goes on from the chunk before. */
+/** Returns the head of a table that continues from the chunk before. */
 function repeatedHead({ of: { passage, units } }: Window, before: string): string {
   const head = passage.content.slice(0, units[1]?.start)
   return units[1]?.lead === units[0] && head.startsWith('|') && before.includes(head) ? head : ''

@@ -3,19 +3,19 @@ import { atxHeading } from '../../rules/text/atx-heading.ts'
 import { closesFence, fenceMarker } from '../../rules/text/fence.ts'
 import { type Range, type Sentence, sentencesOf } from '../../rules/text/sentences.ts'
 
-/** What a passage is cut between, in UTF-16 units of it: a sentence, an item of a list, a row of a table, or code. */
+/** Unit that a passage is cut into, as a range of UTF-16 units: a sentence, a list item, a table row, or code. */
 export type PassageUnit = Range & {
-  /** Without which it is not understood: the heading above, what announces a list or code, the head of a table. */
+  /** Unit needed to understand this one: the heading, the sentence that introduces a list or code, or the head of a table. */
   lead: PassageUnit | undefined
 }
 
 const item = /^\s*(?:[-*+]|\d{1,9}[.)])\s/
-/** Characters of a sentence that stays whole. */
+/** Maximum characters of a sentence; a longer one is divided between words. */
 const longest = 400
 const words = new Intl.Segmenter('und', { granularity: 'word' })
 const dashes = /^[\s|:-]+$/
 
-/** The units of a chunk's Markdown, in order. A rough reading: whatever it takes wrongly is still text of the chunk. */
+/** Returns the units of a chunk's Markdown, in order. The reading is approximate: whatever is misread is still text of the chunk. */
 export function passageUnits(content: string, language: string): PassageUnit[] {
   const units: PassageUnit[] = []
   let heading: PassageUnit | undefined
@@ -32,7 +32,7 @@ export function passageUnits(content: string, language: string): PassageUnit[] {
     const { start, end } = paragraph
     paragraph = undefined
     announced = undefined
-    // The end of a line ends no sentence.
+    // A line break does not end a sentence.
     for (const sentence of sentencesOf(content.slice(start, end).replace(/[\r\n]/g, ' '), language)) {
       for (const part of partsOf(sentence)) add({ start: start + part.start, end: start + part.end })
     }
@@ -46,7 +46,7 @@ export function passageUnits(content: string, language: string): PassageUnit[] {
     if (!isRow) head = undefined
     const last = units.at(-1)
     if (marker === undefined && !isRow && !item.test(line) && atxHeading(line) === undefined && line.trim() !== '') {
-      // The rest of an item.
+      // A continuation line of a list item.
       if (paragraph === undefined && last !== undefined && last !== heading && /^\s/.test(line)) last.end = range.end
       else paragraph = { start: paragraph?.start ?? range.start, end: range.end }
       continue
@@ -57,7 +57,7 @@ export function passageUnits(content: string, language: string): PassageUnit[] {
       while (at < lines.length && !closesFence(lines[at]?.text.trim() ?? '', marker))
       add({ start: range.start, end: lines[at]?.end ?? content.length })
     } else if (isRow && head !== undefined) {
-      // Of cells that say nothing, too.
+      // A separator row, or a row of empty cells, belongs to the head.
       if (last === head && dashes.test(line)) head.end = range.end
       else add(range, head)
     } else if (isRow) head = add(range)
@@ -71,7 +71,7 @@ export function passageUnits(content: string, language: string): PassageUnit[] {
   return units
 }
 
-/** Thai ends no sentence, and neither does what has no full stops: it is cut between words. */
+/** Divides a long sentence between words. Thai text, for example, has no full stops. */
 function partsOf({ start, end, text }: Sentence): Range[] {
   if (text.length <= longest) return [{ start, end }]
   const parts: Range[] = []

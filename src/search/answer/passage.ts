@@ -1,25 +1,25 @@
-/** A chunk of a Neuron that was found for a question, with what it takes to cite it. */
+/** A retrieved chunk of a Neuron, with the data needed to cite it. */
 export type Passage = {
   seqId: string
-  /** UUID; the seqId where the Neuron was given none yet. */
+  /** UUID, or the seqId if the Neuron has no UUID yet. */
   documentId: string
   title: string
-  /** In the repository. */
+  /** Path in the repository. */
   path: string
   /** The commit of the Neuron's version. */
   commit: string
-  /** Headings that the chunk stands under, outermost first. */
+  /** Headings above the chunk, outermost first. */
   headings: readonly string[]
   /** Markdown. */
   content: string
-  /** What a reader sees of it. */
+  /** Text without markup. */
   text: string
-  /** (0, 1], comparable within one answer. */
+  /** Rank in (0, 1], comparable within one answer. */
   rank: number
-  /** Past its date. */
+  /** True if the page is past its review date. */
   stale?: true
-  /** How rare each term of the question is among the chunks that may be seen: 1 for one that none of them holds. */
+  /** Rarity of each term of the question among the visible chunks; 1 if none of them contains it. */
   rarity: Readonly<Record<string, number>>
-  /** Meaning had a part in the order of the passages. */
+  /** True if embeddings influenced the order of the passages. */
   byMeaning?: true
 }

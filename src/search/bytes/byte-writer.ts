@@ -1,33 +1,29 @@
-/** What {@link ByteWriter.long} divides by. */
+/** Divisor of {@link ByteWriter.long}. */
 const half = 2 ** 28
 
-/** Bytes that grow at their end. Integers are in base 128, the least significant seven bits first (LEB128). */
+/** Growing byte buffer. Integers are written in base 128, least significant bits first (LEB128). */
 export class ByteWriter {
   #bytes = new Uint8Array(1024)
-  #length = 0
+  length = 0
 
-  get length(): number {
-    return this.#length
-  }
-
-  /** What was written, valid until more is. */
+  /** Bytes written so far, as a view that is valid until the next write. */
   get written(): Uint8Array {
-    return this.#bytes.subarray(0, this.#length)
+    return this.#bytes.subarray(0, this.length)
   }
 
   clear(): void {
-    this.#length = 0
+    this.length = 0
   }
 
   /** @param value 0 to 2^32 - 1 */
   varint(value: number): void {
-    if (this.#length + 5 > this.#bytes.length) this.#bytes = grown(this.#bytes, this.#length + 5)
+    if (this.length + 5 > this.#bytes.length) this.#bytes = grown(this.#bytes, this.length + 5)
     let rest = value
     while (rest >= 128) {
-      this.#bytes[this.#length++] = (rest & 127) | 128
+      this.#bytes[this.length++] = (rest & 127) | 128
       rest >>>= 7
     }
-    this.#bytes[this.#length++] = rest
+    this.#bytes[this.length++] = rest
   }
 
   /** @param value 0 to 2^53 - 1 */
@@ -37,11 +33,11 @@ export class ByteWriter {
   }
 
   bytes(source: Uint8Array, start = 0, end = source.length): void {
-    const next = this.#length + end - start
+    const next = this.length + end - start
     if (next > this.#bytes.length) this.#bytes = grown(this.#bytes, next)
-    if (end - start < 16) for (let at = start; at < end; at++) this.#bytes[this.#length + at - start] = source[at] ?? 0
-    else this.#bytes.set(source.subarray(start, end), this.#length)
-    this.#length = next
+    if (end - start < 16) for (let at = start; at < end; at++) this.#bytes[this.length + at - start] = source[at] ?? 0
+    else this.#bytes.set(source.subarray(start, end), this.length)
+    this.length = next
   }
 }
 
@@ -72,7 +68,7 @@ export class ByteReader {
     return low + half * this.varint()
   }
 
-  /** Passes over so many integers. */
+  /** Skips `count` integers. */
   skip(count: number): void {
     for (let left = count; left > 0 && this.at < this.bytes.length; this.at++) {
       if ((this.bytes[this.at] ?? 0) < 128) left--

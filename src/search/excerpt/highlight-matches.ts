@@ -4,15 +4,15 @@ import type { Analyser } from '../text/analyser.ts'
 import { isUnspaced } from '../text/script.ts'
 import type { Token } from '../text/tokens.ts'
 
-/** A place that a leaf matches. */
+/** A match of a leaf. */
 export type Match = Range & {
-  /** What was typed for the leaf: a word that is looked for in several ways counts once. */
+  /** Typed text of the leaf. A word searched in several ways counts once. */
   typed: string
 }
 
 const join = /^(?:_{1,8}|[-‐‑.])?$/
 
-/** Where leaves match a text, by their start; a phrase as a whole. */
+/** Returns the matches of leaves in a text, by their start. A phrase is one match. */
 export function matchesOf(text: string, leaves: readonly Leaf[], analyser: Analyser): Match[] {
   const tokens = analyser.tokens(text)
   const byFirstTerm = Map.groupBy(leaves, (leaf) =>
@@ -35,7 +35,7 @@ export function matchesOf(text: string, leaves: readonly Leaf[], analyser: Analy
   return matches
 }
 
-/** Where a leaf's match ends that begins at a token found by a term; undefined where there is none. */
+/** Returns the end of a leaf's match that begins at a token found by `term`; undefined if there is none. */
 function endOfMatch(
   leaf: Leaf,
   term: string,
@@ -52,7 +52,7 @@ function endOfMatch(
   return isThere ? tokens[index + leaf.terms.length - 1]?.end : undefined
 }
 
-/** A term may be of a whole identifier, whose first word has it: then it goes on over the words that are joined to it. */
+/** Returns the end of a term's match. If the term is a whole identifier, the match extends over its other words. */
 function endOfTerm(term: string, index: number, tokens: readonly Token[], text: string): number | undefined {
   const first = tokens[index]
   if (first === undefined || first.term === term) return first?.end
@@ -66,7 +66,7 @@ function endOfTerm(term: string, index: number, tokens: readonly Token[], text: 
   return end
 }
 
-/** One character of a script without spaces stands in a pair, of which it alone is meant. */
+/** Returns the end of a prefix's match. In scripts without spaces a token is a pair of characters, and a prefix is the first alone. */
 function endOfPrefix(prefix: string, index: number, tokens: readonly Token[]): number | undefined {
   const [token, next] = [tokens[index], tokens[index + 1]]
   return token !== undefined && next !== undefined && isUnspaced(prefix) ? Math.min(token.end, next.start) : token?.end

@@ -4,15 +4,15 @@ import type { Analyser } from '../text/analyser.ts'
 import { type Match, matchesOf } from './highlight-matches.ts'
 
 /**
- * An excerpt of plain text around what leaves match, as HTML: escaped, with `<mark>` around the matched words and phrases and
- * nothing else, `…` where it is cut. The beginning of the text where nothing matches.
- * @param maxLength UTF-16 units of the text.
+ * Returns an excerpt of plain text around the matches of leaves, as HTML: escaped, `<mark>` around matches, `…` where it is cut.
+ * The beginning of the text if nothing matches.
+ * @param maxLength in UTF-16 units
  */
 export function highlight(text: string, leaves: readonly Leaf[], analyser: Analyser, maxLength = 240): string {
   return highlightMatches(text, matchesOf(text, leaves, analyser), maxLength)
 }
 
-/** The same for matches that are known, in any order. */
+/** Returns the excerpt of {@link highlight} for known matches, in any order. */
 export function highlightMatches(text: string, matches: readonly Match[], maxLength = 240): string {
   const inOrder = matches.toSorted((a, b) => a.start - b.start)
   const { start, end } = trimmed(text, excerptOf(text, inOrder, maxLength))
@@ -36,7 +36,7 @@ function marked(text: string, excerpt: Range, matches: readonly Match[]): string
   return html + escaped(text.slice(at, excerpt.end))
 }
 
-/** What of the matches stands in an excerpt, with those in one that overlap or touch. */
+/** Clips matches to an excerpt, and merges those that overlap or touch. */
 function merged(matches: readonly Match[], excerpt: Range): Range[] {
   const ranges: Range[] = []
   for (const match of matches) {
@@ -61,10 +61,10 @@ function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? character)
 }
 
-/** How far a cut moves to fall between words. */
+/** Maximum distance that a cut moves to fall between words. */
 const slack = 24
 
-/** The part of a text, at most so long, that shows the most different matches, and of those the most; its beginning where there are none. */
+/** Returns the range of at most `maxLength` with the most different matches, then the most matches; the beginning if there are none. */
 function excerptOf(text: string, matches: readonly Match[], maxLength: number): Range {
   if (text.length <= maxLength) return { start: 0, end: text.length }
   const { start, end } = bestCluster(matches, maxLength)
@@ -93,7 +93,7 @@ function bestCluster(matches: readonly Match[], maxLength: number): Range {
   return best
 }
 
-/** The first place from `from` on, but not beyond `limit`, where a word begins; else where a character does. */
+/** Returns the first word start from `from`, at most `limit`; else the first character start. */
 function cutBefore(text: string, from: number, limit: number): number {
   if (from === 0 || isSpace(text, from - 1)) return from
   const last = Math.min(from + slack, limit)
@@ -103,7 +103,7 @@ function cutBefore(text: string, from: number, limit: number): number {
   return at
 }
 
-/** The last place up to `to`, but not before `limit`, where a word has ended; else where a character has. */
+/** Returns the last word end up to `to`, at least `limit`; else the last character end. */
 function cutAfter(text: string, to: number, limit: number): number {
   if (to === text.length || isSpace(text, to)) return to
   const first = Math.max(to - slack, limit)
@@ -117,7 +117,7 @@ function isSpace(text: string, at: number): boolean {
   return /\s/.test(text.charAt(at))
 }
 
-/** Whether what stands there belongs to the character before it: the second half of a pair, or a mark. */
+/** True if the code unit at `at` belongs to the character before it: a low surrogate or a mark. */
 function continues(text: string, at: number): boolean {
   return /^(?:[\udc00-\udfff]|\u200d|\p{M})/u.test(text.slice(at, at + 2))
 }

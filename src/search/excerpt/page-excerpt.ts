@@ -1,26 +1,20 @@
-import type { Catalog } from '../index/catalog.ts'
-import type { IndexStore } from '../index/index-store.ts'
 import type { TermPlaces } from '../index/page-terms.ts'
-import type { ScoredChunk } from '../index/term-engine.ts'
+import type { IndexParts, ScoredChunk } from '../index/term-engine.ts'
 import type { Leaf } from '../query/query-tree.ts'
-import type { Analyser } from '../text/analyser.ts'
 import { highlight, highlightMatches } from './highlight.ts'
 import type { Match } from './highlight-matches.ts'
 
-/** Chunks of a page in which the words are looked for, to show them. */
+/** Maximum chunks of a page to search for an excerpt. */
 const maxExcerpts = 10
 
-/**
- * Returns what a page shows of itself, as highlighted HTML: the text around the words in its best chunk, else in another chunk,
- * else a heading or the title.
- */
+/** Returns an excerpt of a page as highlighted HTML: from its best chunk, else from another chunk, a heading or the title. */
 export function pageExcerpt(
   { page, chunk: best }: ScoredChunk,
   leaves: readonly Leaf[],
-  { store, catalog, analyser }: { store: IndexStore; catalog: Catalog; analyser: Analyser },
+  { store, catalog, analyser }: IndexParts,
 ): string {
   const { from, to } = catalog.chunkRange(page)
-  // An analysis would take far longer than what was kept of the one before.
+  // Uses the stored offsets of terms: analysing the text again would take far longer.
   const ofBest = store.chunks.termPlaces(best)
   const first = excerptBy(ofBest, leaves)
   if (isMarked(first)) return first
@@ -54,8 +48,8 @@ function isMarked(html: string): boolean {
 const space = 32
 
 /**
- * Where leaves match a text whose terms were kept, as `matchesOf` finds it, but for what a word is found by beside its own
- * term. It looks for the terms where the text would have to be analysed again.
+ * Returns the matches of leaves in a text by its stored terms, as `matchesOf` does but only for a word's own term. Searches the
+ * terms instead of analysing the text again.
  */
 function storedMatches({ terms, textAt, offsets }: TermPlaces, leaves: readonly Leaf[]): Match[] {
   const found: { at: number; leaf: Leaf }[] = []
@@ -79,10 +73,10 @@ function storedMatches({ terms, textAt, offsets }: TermPlaces, leaves: readonly 
   return matches
 }
 
-/** Whether leaves can match, in any way, the part of a chunk whose terms stand from one place to before another. */
+/** True if leaves may match the part of a chunk whose terms are between two positions. */
 function mayMatch({ terms }: TermPlaces, from: number, to: number, leaves: readonly Leaf[]): boolean {
   return leaves.some((leaf) => {
-    // The words of a phrase can be found by terms that do not stand together.
+    // The words of a phrase can also match by alternative terms, which are not consecutive.
     if (leaf.type === 'phrase') return true
     const sought = soughtOf(leaf)
     const at = terms.indexOf(sought, from)

@@ -8,52 +8,57 @@ import { type CatalogPage, packPages, pagesPerBlock, unpackPages } from './packe
 import type { StoredPage } from './store-tables.ts'
 import { type CountedPage, Visible } from './visible.ts'
 
-/** Scopes whose {@link Visible} is kept: as long as there are pages, each. */
+/** Maximum cached {@link Visible}s. Each is as long as there are pages. */
 const maxVisible = 32
 
-/** What a page is, by id. */
 const state = { none: 0, unfinished: 1, whole: 2 }
 
-/** Whether a page has not all of its chunks: nobody sees it. */
+/** True if a page lacks chunks, so that nobody sees it. */
 export function isUnfinished({ version }: { version: string }): boolean {
   return version.startsWith(unfinished)
 }
 
 /**
- * The pages of an index in memory: who may see them, which chunks are whose, and how long they are. Typed arrays by the ids of
- * pages and chunks hold it, so that a chunk takes 8 bytes and no object.
+ * The pages of an index in memory: their access classes, chunks and lengths. Typed arrays by the ids of pages and chunks, so that
+ * a chunk takes 8 bytes and no object.
  */
 export class Catalog {
   readonly #classes: PageClass[] = []
   #keys: string[] = []
   readonly #notes: Map<number, string>
   readonly #store: IndexStore
-  /** Undefined until they are asked for the first time. */
+  /** Undefined until first used. */
   #facts: Map<number, ComparedFacts> | undefined
-  /** Blocks of pages that are not stored as they are now. */
+  /** Blocks of pages with changes to be stored. */
   readonly #changed = new Set<number>()
   readonly #visible = new Map<string, Visible>()
   #states = new Uint8Array(1024)
   #classOf = new Uint8Array(1024)
-  #firstChunks = new Uint32Array(1024)
   #chunkCounts = new Uint32Array(1024)
-  #lengths = new Uint32Array(1024)
-  #pageOf = new Uint32Array(1024)
-  #lengthOf = new Uint32Array(1024)
-  #pageEnd = 0
-  #pageCount = 0
-  #chunkCount = 0
+  // Arrays of pages and chunks, including removed ones. Only the catalog changes them.
+  /** First chunk of each page. */
+  firstChunks = new Uint32Array(1024)
+  /** Length of each page in terms. */
+  pageLengths = new Uint32Array(1024)
+  /** Page of each chunk. */
+  pagesOfChunks = new Uint32Array(1024)
+  /** Length of each chunk in terms. */
+  chunkLengths = new Uint32Array(1024)
+  /** One more than the highest page id. */
+  pageEnd = 0
+  pageCount = 0
+  chunkCount = 0
 
-  /** @throws where what is stored is not whole. */
+  /** Reads the catalog of a store. @throws if it is incomplete */
   constructor(store: IndexStore) {
     for (const known of store.classes()) this.#classes[known.id] = known
     this.#notes = store.notes()
     this.#store = store
     for (const block of store.blocks()) for (const page of unpackPages(block)) this.#put(page)
-    if (this.#pageCount !== store.pageCount()) throw new Error('The catalog of a search index is damaged.')
+    if (this.pageCount !== store.pageCount()) throw new Error('The catalog of a search index is damaged.')
   }
 
-  /** A catalog of its own that begins as another one is. @param store of pages that are laid over those of the other */
+  /** Creates a catalog that starts as a copy of another one. @param store of the layer */
   static over(below: Catalog, store: IndexStore): Catalog {
     const catalog = new Catalog(store)
     catalog.#keys = below.#keys.slice()
@@ -61,48 +66,15 @@ export class Catalog {
     catalog.#facts = below.#facts && new Map(below.#facts)
     catalog.#states = below.#states.slice()
     catalog.#classOf = below.#classOf.slice()
-    catalog.#firstChunks = below.#firstChunks.slice()
+    catalog.firstChunks = below.firstChunks.slice()
     catalog.#chunkCounts = below.#chunkCounts.slice()
-    catalog.#lengths = below.#lengths.slice()
-    catalog.#pageOf = below.#pageOf.slice()
-    catalog.#lengthOf = below.#lengthOf.slice()
-    catalog.#pageEnd = below.#pageEnd
-    catalog.#pageCount = below.#pageCount
-    catalog.#chunkCount = below.#chunkCount
+    catalog.pageLengths = below.pageLengths.slice()
+    catalog.pagesOfChunks = below.pagesOfChunks.slice()
+    catalog.chunkLengths = below.chunkLengths.slice()
+    catalog.pageEnd = below.pageEnd
+    catalog.pageCount = below.pageCount
+    catalog.chunkCount = below.chunkCount
     return catalog
-  }
-
-  get pageCount(): number {
-    return this.#pageCount
-  }
-
-  get chunkCount(): number {
-    return this.#chunkCount
-  }
-
-  /** One more than the highest id of a page. */
-  get pageEnd(): number {
-    return this.#pageEnd
-  }
-
-  /** By id of a page: the id of its first chunk. Also of pages that are gone. */
-  get firstChunks(): Uint32Array {
-    return this.#firstChunks
-  }
-
-  /** By id of a chunk: the id of its page. Also of chunks that are gone. */
-  get pagesOfChunks(): Uint32Array {
-    return this.#pageOf
-  }
-
-  /** By id of a chunk: its length in terms. Also of chunks that are gone. */
-  get chunkLengths(): Uint32Array {
-    return this.#lengthOf
-  }
-
-  /** By id of a page: its length in terms. Also of pages that are gone. */
-  get pageLengths(): Uint32Array {
-    return this.#lengths
   }
 
   add(page: StoredPage, ofClass: PageClass, note: string | undefined, facts: PageFacts): void {
@@ -113,7 +85,7 @@ export class Catalog {
     this.#change(page)
   }
 
-  /** A page has other chunks, or another version. */
+  /** Updates a page with changed chunks or a changed version. */
   update(page: StoredPage): void {
     this.#takeOut(page.id)
     this.#change(page)
@@ -126,19 +98,18 @@ export class Catalog {
     this.#notes.delete(id)
     this.#facts?.delete(id)
     this.#changed.add(blockOf(id))
-    for (const visible of this.#visible.values()) visible.isAll = visible.pageCount === this.#pageCount
   }
 
   keyOf(page: number): string {
     return this.#keys[page] ?? ''
   }
 
-  /** Pages with a user's note that is shared. */
+  /** Yields pages with a shared note. */
   notes(): IterableIterator<[page: number, note: string]> {
     return this.#notes.entries()
   }
 
-  /** Reads those of all pages when it is called for the first time. */
+  /** Returns the facts of a page. The first call reads those of all pages. */
   factsOf(page: number): ComparedFacts | undefined {
     this.#facts ??= new Map(this.#store.facts().map(([id, facts]) => [id, new ComparedFacts(facts)]))
     return this.#facts.get(page)
@@ -146,11 +117,11 @@ export class Catalog {
 
   stored({ id, version }: { id: number; version: string }): StoredPage {
     const { from, to } = this.chunkRange(id)
-    const lengths = this.#lengthOf.slice(from, to)
+    const lengths = this.chunkLengths.slice(from, to)
     return { id, key: this.keyOf(id), version, class: this.classOf(id), firstChunk: from, lengths }
   }
 
-  /** Stores what has changed. Within a transaction. */
+  /** Stores changed blocks. Within a transaction. */
   save(): void {
     for (const block of this.#changed) this.#store.setBlock(block, packPages(this.#pagesOf(block)))
     this.#changed.clear()
@@ -160,7 +131,7 @@ export class Catalog {
     return this.#classes[this.classOf(page)]?.kind ?? 'wiki'
   }
 
-  /** 1 for each of some pages that passes filters, by id. */
+  /** Returns 1 for each visible page that passes the filters, by id. */
   passing(groups: readonly FilterGroup[], { pages }: Visible): Uint8Array {
     const passes = (page: number, filter: PageFilter) => {
       if (filter.type === 'kind') return this.kindOf(page) === filter.kind
@@ -173,38 +144,38 @@ export class Catalog {
     })
   }
 
-  /** The id of the class of a page, also of one that is gone. */
+  /** Returns the class of a page, also of a removed one. */
   classOf(page: number): number {
     return this.#classOf[page] ?? 0
   }
 
-  /** Whether there is such a page, with all its chunks. */
+  /** True if the page exists and has all its chunks. */
   isWhole(page: number): boolean {
     return this.#states[page] === state.whole
   }
 
   pageOf(chunk: number): number {
-    const page = this.#pageOf[chunk] ?? 0
+    const page = this.pagesOfChunks[chunk] ?? 0
     if (this.#states[page] === state.none) return 0
-    return chunk < (this.#firstChunks[page] ?? 0) + (this.#chunkCounts[page] ?? 0) ? page : 0
+    return chunk < (this.firstChunks[page] ?? 0) + (this.#chunkCounts[page] ?? 0) ? page : 0
   }
 
-  /** In terms. */
+  /** Returns the length of a chunk in terms. */
   lengthOf(chunk: number): number {
-    return this.#lengthOf[chunk] ?? 0
+    return this.chunkLengths[chunk] ?? 0
   }
 
   chunkCountOf(page: number): number {
     return this.#chunkCounts[page] ?? 0
   }
 
-  /** The ids of a page's chunks: from one to before another. Also of a page that is gone. */
+  /** Returns the range of a page's chunk ids, also of a removed page. */
   chunkRange(page: number): { from: number; to: number } {
-    const from = this.#firstChunks[page] ?? 0
+    const from = this.firstChunks[page] ?? 0
     return { from, to: from + (this.#chunkCounts[page] ?? 0) }
   }
 
-  /** The ids of a page's chunks, in the order of its text. */
+  /** Returns the chunk ids of a page, in the order of its text. */
   chunksOf(page: number): number[] {
     const { from, to } = this.chunkRange(page)
     return Array.from({ length: to - from }, (_, index) => from + index)
@@ -219,23 +190,22 @@ export class Catalog {
       if (ofClass === undefined || (kind !== undefined && kind !== ofClass.kind)) continue
       if (maySee(audience, ofClass, defaultAudience)) classes[ofClass.id] = 1
     }
-    const visible = new Visible(classes, this.#pageEnd)
-    for (let id = 0; id < this.#pageEnd; id++) if (this.isWhole(id)) visible.add(this.#counted(id))
-    visible.isAll = visible.pageCount === this.#pageCount
+    const visible = new Visible(classes, this.pageEnd)
+    for (let id = 0; id < this.pageEnd; id++) if (this.isWhole(id)) visible.add(this.#counted(id))
     if (this.#visible.size >= maxVisible) this.#visible.clear()
     this.#visible.set(key, visible)
     return visible
   }
 
   #counted(id: number): CountedPage {
-    return { id, class: this.classOf(id), chunkCount: this.chunkCountOf(id), length: this.#lengths[id] ?? 0 }
+    return { id, class: this.classOf(id), chunkCount: this.chunkCountOf(id), length: this.pageLengths[id] ?? 0 }
   }
 
-  /** What was put is not counted any more. */
+  /** Subtracts a page from the counts. */
   #takeOut(id: number): void {
     if (this.isWhole(id)) for (const visible of this.#visible.values()) visible.remove(this.#counted(id))
-    this.#chunkCount -= this.chunkCountOf(id)
-    this.#pageCount--
+    this.chunkCount -= this.chunkCountOf(id)
+    this.pageCount--
   }
 
   #change(page: StoredPage): void {
@@ -243,16 +213,15 @@ export class Catalog {
     this.#changed.add(blockOf(page.id))
     for (const visible of this.#visible.values()) {
       if (this.isWhole(page.id)) visible.add(this.#counted(page.id))
-      visible.isAll = visible.pageCount === this.#pageCount
     }
   }
 
   *pages(): Generator<CatalogPage> {
-    for (let block = 0; block <= blockOf(this.#pageEnd); block++) yield* this.#pagesOf(block)
+    for (let block = 0; block <= blockOf(this.pageEnd); block++) yield* this.#pagesOf(block)
   }
 
   *#pagesOf(block: number): Generator<CatalogPage> {
-    const end = Math.min((block + 1) * pagesPerBlock, this.#pageEnd)
+    const end = Math.min((block + 1) * pagesPerBlock, this.pageEnd)
     for (let id = block * pagesPerBlock; id < end; id++) {
       if (this.#states[id] === state.none) continue
       yield { ...this.stored({ id, version: '' }), isWhole: this.isWhole(id) }
@@ -264,31 +233,31 @@ export class Catalog {
     this.#keys[id] = key
     this.#states[id] = isWhole ? state.whole : state.unfinished
     this.#classOf[id] = ofPages
-    this.#firstChunks[id] = firstChunk
+    this.firstChunks[id] = firstChunk
     this.#chunkCounts[id] = lengths.length
     let length = 0
     for (let index = 0; index < lengths.length; index++) {
-      this.#pageOf[firstChunk + index] = id
-      this.#lengthOf[firstChunk + index] = lengths[index] ?? 0
+      this.pagesOfChunks[firstChunk + index] = id
+      this.chunkLengths[firstChunk + index] = lengths[index] ?? 0
       length += lengths[index] ?? 0
     }
-    this.#lengths[id] = length
-    this.#pageCount++
-    this.#chunkCount += lengths.length
+    this.pageLengths[id] = length
+    this.pageCount++
+    this.chunkCount += lengths.length
   }
 
   #growFor(page: number, chunkEnd: number): void {
-    this.#pageEnd = Math.max(this.#pageEnd, page + 1)
+    this.pageEnd = Math.max(this.pageEnd, page + 1)
     if (page >= this.#states.length) {
       this.#states = grown(this.#states, page + 1)
       this.#classOf = grown(this.#classOf, page + 1)
-      this.#firstChunks = grown(this.#firstChunks, page + 1)
+      this.firstChunks = grown(this.firstChunks, page + 1)
       this.#chunkCounts = grown(this.#chunkCounts, page + 1)
-      this.#lengths = grown(this.#lengths, page + 1)
+      this.pageLengths = grown(this.pageLengths, page + 1)
     }
-    if (chunkEnd <= this.#pageOf.length) return
-    this.#pageOf = grown(this.#pageOf, chunkEnd)
-    this.#lengthOf = grown(this.#lengthOf, chunkEnd)
+    if (chunkEnd <= this.pagesOfChunks.length) return
+    this.pagesOfChunks = grown(this.pagesOfChunks, chunkEnd)
+    this.chunkLengths = grown(this.chunkLengths, chunkEnd)
   }
 }
 

@@ -1,23 +1,24 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { DatabaseSync, SQLOutputValue, SQLTagStore, StatementSync } from 'node:sqlite'
 import { LRUCache } from 'lru-cache'
 import type { Chunk } from '../../rules/neurons/chunk.ts'
 import { type TermPlaces, unpackOffsets } from './page-terms.ts'
+import type { StoredPage } from './store-tables.ts'
 
-/** Bytes of memory that the rows of all indexes take together, roughly. */
+/** Maximum bytes of cached rows of all indexes, approximately. */
 const maxSize = 16 * 2 ** 20
-/** What a row takes beside its texts. */
+/** Bytes of a row besides its texts. */
 const rowSize = 300
 
-/** Ids of chunks stay below it. */
+/** Upper bound of chunk ids. */
 const idsPerIndex = 2 ** 31
 
-/** By the number of the index and the id of the chunk. */
+/** Cached rows, by the number of the index and the id of the chunk. */
 const kept = new LRUCache<number, TermPlaces>({ maxSize, sizeCalculation: sizeOf })
 let indexes = 0
 
 /**
- * Reads the rows of chunks. What excerpts are made from is kept: the best pages for one query are often those for another. A row never
- * changes, and no other chunk gets its id while an index is open.
+ * Reads rows of chunks, and caches those that excerpts are made from: queries often share their best pages. A row never changes,
+ * and ids are not reused while an index is open.
  */
 export class ChunkRows {
   readonly #index = ++indexes
@@ -26,7 +27,7 @@ export class ChunkRows {
   readonly #selectPlaces: StatementSync
   readonly #selectTerms: StatementSync
 
-  /** @param below reads the chunks with ids up to before `end` */
+  /** Prepares the statements. @param below reads the chunks with ids before `end` */
   constructor(db: DatabaseSync, below?: { rows: ChunkRows; end: number }) {
     this.#below = below
     const prepare = (columns: string) => ofArrays(db.prepare(`SELECT ${columns} FROM chunks WHERE id = ?`))
@@ -45,7 +46,7 @@ export class ChunkRows {
     return { headings: JSON.parse(String(headings ?? '[]')), content: String(content ?? ''), text: String(text ?? '') }
   }
 
-  /** A chunk's text, and where its terms stand in it. */
+  /** Returns the text of a chunk and the offsets of its terms. */
   termPlaces(id: number): TermPlaces {
     const below = this.#rowsBelow(id)
     if (below !== undefined) return below.termPlaces(id)
@@ -64,7 +65,7 @@ export class ChunkRows {
     return places
   }
 
-  /** The terms of a chunk; see `TermPlaces`. `isCode`: it begins and ends with a fence. */
+  /** Returns the terms of a chunk; see `TermPlaces`. `isCode`: the chunk is fenced code. */
   terms(id: number): Pick<TermPlaces, 'terms' | 'ownAt'> & { isCode: boolean } {
     const below = this.#rowsBelow(id)
     if (below !== undefined) return below.terms(id)
@@ -85,8 +86,68 @@ function sizeOf({ text, terms, offsets }: TermPlaces): number {
   return rowSize + 2 * text.length + terms.length + offsets.buffer.byteLength
 }
 
-/** A statement whose rows are arrays, which takes half of the time: for what is read a hundred times for one answer. */
+/** Makes a statement return rows as arrays, which takes half of the time. For rows read a hundred times for one answer. */
 export function ofArrays(statement: StatementSync): StatementSync {
   statement.setReturnArrays(true)
   return statement
+}
+
+/** A removed chunk, with its page and the class of that. */
+type RemovedChunk = { id: number; page: number; class: number; terms: string }
+
+/** Removed chunks that are still in the files of an engine. */
+export class RemovedChunks {
+  readonly #db: DatabaseSync
+  readonly #sql: SQLTagStore
+
+  constructor(db: DatabaseSync, sql: SQLTagStore) {
+    this.#db = db
+    this.#sql = sql
+  }
+
+  /** Stores the terms of a page's last chunks, before they are removed. Within a transaction. */
+  note({ id, class: ofPage, firstChunk, lengths }: StoredPage, count: number): void {
+    const end = firstChunk + lengths.length
+    this.#sql.run`INSERT OR IGNORE INTO removed (id, page, class, terms)
+      SELECT id, ${id}, ${ofPage}, terms FROM chunks WHERE id >= ${end - count} AND id < ${end}`
+  }
+
+  /** Yields all removed chunks, by id. */
+  *all(): Generator<RemovedChunk> {
+    for (const row of this.#db.prepare('SELECT id, page, class, terms FROM removed ORDER BY id').iterate()) {
+      yield toRemoved(row)
+    }
+  }
+
+  /** Returns the removed chunks of a page, by id. */
+  of(page: number): RemovedChunk[] {
+    return this.#sql.all`SELECT id, page, class, terms FROM removed WHERE page = ${page} ORDER BY id`.map(toRemoved)
+  }
+
+  /** Within a transaction. */
+  forget(page: number): void {
+    this.#sql.run`DELETE FROM removed WHERE page = ${page}`
+  }
+
+  /** Returns the id of the snapshot that still contains them. */
+  snapshot(): string | undefined {
+    const row = this.#sql.get`SELECT value FROM meta WHERE key = 'snapshot'`
+    return row && String(row.value)
+  }
+
+  /** Notes that a snapshot contains all that is stored now. Within a transaction. */
+  noteSnapshot(id: string): void {
+    this.forgetSnapshot()
+    this.#sql.run`INSERT INTO meta (key, value) VALUES ('snapshot', ${id})`
+  }
+
+  /** Within a transaction. */
+  forgetSnapshot(): void {
+    this.#sql.run`DELETE FROM meta WHERE key = 'snapshot'`
+    this.#sql.run`DELETE FROM removed`
+  }
+}
+
+function toRemoved({ id, page, class: ofPage, terms }: Record<string, SQLOutputValue>): RemovedChunk {
+  return { id: Number(id), page: Number(page), class: Number(ofPage), terms: String(terms) }
 }

@@ -1,9 +1,9 @@
 import { SearchTimeout } from '../search-index.ts'
 
-/** How many times its CPU time a query may take by the clock, while it waits for other processes or for the disk. */
+/** Maximum wall-clock time of a query as a multiple of its CPU time, while it waits for other processes or the disk. */
 const maxSlowdown = 10
 
-/** In milliseconds: by the clock, and the CPU time of this thread. */
+/** Milliseconds of wall-clock time, and of CPU time of this thread. */
 type Clock = { now: () => number; cpu: () => number }
 const clockOfThread: Clock = {
   now: () => performance.now(),
@@ -14,15 +14,15 @@ const clockOfThread: Clock = {
 }
 
 /**
- * When a query gives up. It bounds the CPU time of the thread, so that no query is rejected just because the machine is busy; ten
- * times as long by the clock is too long in any case.
+ * Deadline of a query. Bounds the CPU time of the thread, so that no query fails only because the machine is busy; ten times that
+ * by the clock always fails.
  */
 export class Deadline {
   readonly #budget: number
   readonly #clock: Clock
   readonly #cpuEnd: number
   readonly #end: number
-  /** CPU time is never ahead of the clock: it is not looked at before. */
+  /** Next time to read the CPU time, which is never ahead of the clock. */
   #nextLook: number
 
   /** @param budget milliseconds of CPU time */
@@ -44,7 +44,7 @@ export class Deadline {
     this.#nextLook = Math.min(now + left, this.#end)
   }
 
-  /** A deadline for a part of the query, which has half of the time that is left. */
+  /** Returns a deadline for a part of the query, with half of the remaining time. */
   half(): Deadline {
     const left = Math.min(this.#cpuEnd - this.#clock.cpu(), this.#end - this.#clock.now(), this.#budget)
     return new Deadline(Math.max(0, left / 2), this.#clock)

@@ -3,27 +3,26 @@ import type { DocumentKind } from '../../contract/enumerations.ts'
 import { type Access, accessClass } from '../../rules/access/audience.ts'
 import type { PageFacts } from '../query/filters.ts'
 import type { IndexedDocument } from '../search-index.ts'
-import { ChunkRows, ofArrays } from './chunk-rows.ts'
+import { ChunkRows, ofArrays, RemovedChunks } from './chunk-rows.ts'
 import type { ChunkTerms } from './page-terms.ts'
-import { RemovedChunks } from './removed-chunks.ts'
 import { openStore, type StoredPage } from './store-tables.ts'
 
-/** Begins the version of a page that does not have all of its chunks yet, or any more. Such a page is not visible. */
+/** Prefix of the version of a page that lacks chunks. Such a page is not visible. */
 export const unfinished = 'unfinished '
 
-/** Pages that the same readers see: see `accessClass`. `audience` and `tags` are those of one of them. */
+/** Class of pages that the same readers see; see `accessClass`. `audience` and `tags` are those of one of its pages. */
 export type PageClass = Access & { id: number; name: string; kind: DocumentKind }
 
 export type NewPage = Omit<IndexedDocument, 'chunks'>
 
-/** What filters ask for of a page. */
+/** Returns the facts that filters test. */
 export function factsOf({ title, path = '', tags, changedAt = '' }: NewPage): PageFacts {
   return { title, path, tags, changedAt }
 }
 
 /**
- * The pages of one knowledge base with their chunks and terms, in a SQLite file: what every engine is built from, so that a
- * page is parsed and analysed once. It may be deleted at any time.
+ * The pages of one knowledge base with their chunks and terms, in a SQLite file. Engines are built from it, so that a page is
+ * parsed and analysed once. The file may be deleted at any time.
  */
 export class IndexStore {
   readonly db: DatabaseSync
@@ -38,12 +37,13 @@ export class IndexStore {
   readonly #insertHash: StatementSync
   readonly #classes = new Map<string, PageClass>()
   readonly #below: IndexStore | undefined
-  /** The first id that no chunk has had. */
+  /** Next unused chunk id. */
   nextChunk: number
 
   /**
-   * @param analyser the version of the analyser: what another one made is forgotten, as is what is damaged.
-   * @param below a store whose pages and chunks are read as if they were here too; see {@link over}
+   * Opens the store. Data of another analyser version is discarded, as is damaged data.
+   * @param analyser its version
+   * @param below a store whose pages and chunks are read as if they were here; see {@link over}
    */
   constructor(file: string, analyser: string, below?: IndexStore) {
     this.db = openStore(file, analyser)
@@ -66,7 +66,7 @@ export class IndexStore {
     for (const known of this.classes()) this.#classes.set(known.name, known)
   }
 
-  /** A store in memory, of pages that are laid over those of another as it is now. Their ids are behind all that the other has had. */
+  /** Creates a store in memory for a layer over another store. Its ids follow all that the other has used. */
   static over(below: IndexStore, analyser: string): IndexStore {
     return new IndexStore(':memory:', analyser, below)
   }
@@ -80,24 +80,24 @@ export class IndexStore {
     }
   }
 
-  /** Other after every change, whoever made it, and for every file that was ever made. */
+  /** Returns the stamp, which differs after every change by any process, and between files. */
   stamp(): string {
     return String(this.#sql.get`SELECT value FROM meta WHERE key = 'stamp'`?.value)
   }
 
-  /** How many pages there were at the end of the last change. */
+  /** Returns the number of pages after the last change. */
   pageCount(): number {
     return Number(this.#sql.get`SELECT value FROM meta WHERE key = 'page_count'`?.value ?? 0)
   }
 
-  /** Ends the transaction of a change. */
+  /** Completes a change. Within its transaction. */
   setStamp(stamp: string, pageCount: number): void {
     this.#sql.run`INSERT OR REPLACE INTO meta (key, value) VALUES ('page_count', ${String(pageCount)})`
     this.#sql.run`INSERT OR REPLACE INTO meta (key, value) VALUES ('next_chunk', ${String(this.nextChunk)})`
     this.#sql.run`INSERT OR REPLACE INTO meta (key, value) VALUES ('stamp', ${stamp})`
   }
 
-  /** All of it, or nothing where it throws. */
+  /** Runs work in a transaction, which is rolled back if the work throws. */
   transaction(work: () => void): void {
     this.db.exec('BEGIN IMMEDIATE')
     try {
@@ -109,7 +109,7 @@ export class IndexStore {
     }
   }
 
-  /** Reads of one state of the file, which spares each statement the locks of a transaction of its own. */
+  /** Runs reads in one transaction, which spares each statement the locks of its own. */
   reading<Result>(work: () => Result): Result {
     this.#begin.run()
     try {
@@ -119,7 +119,7 @@ export class IndexStore {
     }
   }
 
-  /** Every class of pages that there ever was. */
+  /** Returns all classes of pages, current and past. */
   classes(): PageClass[] {
     return this.#sql.all`SELECT id, name, kind, audience, tags FROM classes`.map((row) => ({
       id: Number(row.id),
@@ -130,7 +130,7 @@ export class IndexStore {
     }))
   }
 
-  /** The blocks of the catalog; see `packPages`. */
+  /** Yields the blocks of the catalog; see `packPages`. */
   *blocks(): Generator<Uint8Array> {
     for (const { pages } of this.db.prepare('SELECT pages FROM catalog ORDER BY block').iterate()) {
       yield pages instanceof Uint8Array ? pages : new Uint8Array()
@@ -142,7 +142,7 @@ export class IndexStore {
     this.#sql.run`INSERT OR REPLACE INTO catalog (block, pages) VALUES (${block}, ${pages})`
   }
 
-  /** What filters ask for of every page, by its id. */
+  /** Yields the facts of every page, by id. */
   *facts(): Generator<[id: number, facts: PageFacts]> {
     if (this.#below !== undefined) yield* this.#below.facts()
     for (const row of this.db.prepare('SELECT id, title, path, tags, changed_at FROM pages').iterate()) {
@@ -157,19 +157,19 @@ export class IndexStore {
     return row === undefined ? this.#below?.find(key) : { id: Number(row[0]), version: String(row[1]) }
   }
 
-  /** The versions of at most `limit` pages by key, of those behind a key, in the order of the keys' UTF-8 bytes. */
+  /** Returns the versions of at most `limit` pages with keys after `after`, ordered by the UTF-8 bytes of their keys. */
   versions(after: string, limit: number): [key: string, version: string][] {
     const rows = this.#sql.all`SELECT key, version FROM pages WHERE key > ${after} ORDER BY key LIMIT ${limit}`
     return rows.map(({ key, version }) => [String(key), String(version)])
   }
 
-  /** The shared notes of users, by the id of the page. */
+  /** Returns shared notes, by page id. */
   notes(): Map<number, string> {
     const rows = this.#sql.all`SELECT id, note FROM pages WHERE note IS NOT NULL`
     return new Map(rows.map(({ id, note }) => [Number(id), String(note)]))
   }
 
-  /** Adds a page under a free key, which will have so many chunks at most. Within a transaction. */
+  /** Adds a page under a free key, and reserves ids for `maxChunks` chunks. Within a transaction. */
   add(page: NewPage, maxChunks: number): { page: StoredPage; class: PageClass } {
     const { key, version, title, note } = page
     const ofPage = this.#classFor(page)
@@ -181,7 +181,7 @@ export class IndexStore {
     return { page: { id, key, version, class: ofPage.id, firstChunk, lengths: new Uint32Array() }, class: ofPage }
   }
 
-  /** Adds chunks behind those that a page has. Within a transaction. @returns the page with them */
+  /** Appends chunks to a page. Within a transaction. @returns the page with them */
   addChunks(page: StoredPage, chunks: readonly ChunkTerms[]): StoredPage {
     let id = page.firstChunk + page.lengths.length
     for (const { headings, content, text, terms, ownAt, textAt, offsets, hash } of chunks) {
@@ -210,7 +210,7 @@ export class IndexStore {
     this.#sql.run`DELETE FROM pages WHERE id = ${id}`
   }
 
-  /** The hashes of at most `limit` chunks, in the order in which they came, of those behind the `id` of another. */
+  /** Returns the hashes of at most `limit` chunks, in the order of insertion, after the entry `after`. */
   hashes(after: number, limit: number): { id: number; chunk: number; hash: Uint8Array }[] {
     const rows = this.#sql.all`SELECT id, chunk, hash FROM hashes WHERE id > ${after} ORDER BY id LIMIT ${limit}`
     return rows.map(({ id, chunk, hash }) => ({
@@ -231,13 +231,13 @@ export class IndexStore {
     for (const { id, terms } of rows.iterate(from, to)) yield { id: Number(id), terms: String(terms) }
   }
 
-  /** With how many chunks it outgrew the memory; see {@link noteOutgrown}. */
+  /** Returns the number of chunks noted by {@link noteOutgrown}. */
   outgrownAt(): number | undefined {
     const row = this.#sql.get`SELECT value FROM meta WHERE key = 'outgrown'`
     return row && Number(row.value)
   }
 
-  /** @param chunkCount undefined: it fits into memory again. */
+  /** Notes that the index outgrew the memory. @param chunkCount undefined if it fits into memory again */
   noteOutgrown(chunkCount: number | undefined): void {
     if (chunkCount === undefined) this.#sql.run`DELETE FROM meta WHERE key = 'outgrown'`
     else this.#sql.run`INSERT OR REPLACE INTO meta (key, value) VALUES ('outgrown', ${String(chunkCount)})`

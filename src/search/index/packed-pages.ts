@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import { ByteReader, ByteWriter } from '../bytes/byte-writer.ts'
 
-/** What of a page is in memory while an index is open. */
+/** Data of a page that is in memory while an index is open. */
 export type CatalogPage = {
   id: number
   key: string
@@ -9,16 +9,16 @@ export type CatalogPage = {
   class: number
   isWhole: boolean
   firstChunk: number
-  /** Of each chunk, in terms. */
+  /** Length of each chunk, in terms. */
   lengths: ArrayLike<number>
 }
 
-/** The pages whose ids have the same quotient by this are stored together, so that few rows are read when an index is opened. */
+/** Pages stored in one row, so that few rows are read when an index is opened. */
 export const pagesPerBlock = 256
 
 const sumLength = 4
 
-/** Packs the pages of one block, by ascending id: a checksum, and for each its numbers in base 128 and its key. */
+/** Packs the pages of one block, by ascending id: a checksum, then for each page its numbers in base 128 and its key. */
 export function packPages(pages: Iterable<CatalogPage>): Uint8Array {
   const out = new ByteWriter()
   out.bytes(new Uint8Array(sumLength))
@@ -42,7 +42,7 @@ export function packPages(pages: Iterable<CatalogPage>): Uint8Array {
   return packed
 }
 
-/** @throws where the bytes are not as {@link packPages} made them. */
+/** Unpacks a block. @throws if the bytes are not as {@link packPages} wrote them */
 export function* unpackPages(bytes: Uint8Array): Generator<CatalogPage> {
   const packed = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   if (packed.length < sumLength || packed.readUInt32LE() !== crc32(packed.subarray(sumLength))) {

@@ -7,28 +7,28 @@ import { initialismsIn, initialismsOf } from '../text/initialisms.ts'
 import { nameTerms } from '../text/name-terms.ts'
 import { type Token, unjoined } from '../text/tokens.ts'
 
-/** Stands between texts that do not continue each other, so that no phrase reaches across. */
+/** Separator of texts that do not continue each other, so that no phrase matches across them. */
 export const boundary = '¶'
 
-/** How many times a title counts in the first chunk of its page, and in the others. */
+/** Weight of a title in the first chunk of its page, and in the others. */
 const titleWeights = { first: 3, other: 1 }
 
 const emptyChunk: Chunk = { headings: [], content: '', text: '' }
 
-/** A text, and where its terms stand in it. */
+/** A text with its terms and their offsets. */
 export type TermPlaces = {
   text: string
   /**
-   * Terms with a space before, between and after: of the page's title as often as it counts, aliases, tags, seqId, and in the
-   * first chunk its names unstemmed; of the headings, and initialisms; of the text, in its order. {@link boundary} stands between, and what else
-   * words are found by behind each of the three.
+   * Terms with a space before, between and after, in three parts: of the page (title as often as it counts, aliases, tags, seqId,
+   * and in the first chunk the unstemmed names), of the headings with initialisms, and of the text, in its order. Texts end with
+   * {@link boundary}; alternative terms of words come last in each part.
    */
   terms: string
-  /** Where the terms of the headings begin, in UTF-16 units: what is before is the same for all chunks of a page. */
+  /** Start of the terms of the headings, in UTF-16 units. The part before is the same for all chunks of a page. */
   ownAt: number
-  /** Where the terms of the text begin, */
+  /** Start of the terms of the text. */
   textAt: number
-  /** and where each of them stands in the text: start and end, in UTF-16 units. */
+  /** Start and end of each term of the text, in UTF-16 units. */
   offsets: Uint32Array
 }
 
@@ -36,20 +36,20 @@ export type ChunkTerms = Chunk &
   Omit<TermPlaces, 'offsets'> & {
     /** See `OffsetWriter`. */
     offsets: Uint8Array
-    /** Terms, without boundaries. */
+    /** Number of terms, without boundaries. */
     length: number
-    /** Names what a model of embeddings is asked about. */
+    /** Hash of the text that is embedded for the chunk. */
     hash: Uint8Array
   }
 
 /**
- * What each chunk of a page is found by; a page without any text has one chunk, so that its title is found.
- * @param start how many chunks of the page come before these.
+ * Returns the terms of each chunk of a page. A page without text has one chunk, so that its title is found.
+ * @param start number of the page's chunks before these
  */
 export function pageTerms(page: IndexedDocument, analyser: Analyser, start = 0): ChunkTerms[] {
   const title = analyser.tokens(page.title)
   const otherNames = [...page.aliases, ...page.tags].map((name) => analyser.tokens(name))
-  // A seqId is found whole: its prefix is on every page, and its number on pages of other things.
+  // A seqId is one term: its prefix is on every page, and its number on unrelated pages.
   const seqId = page.kind === 'wiki' ? [analyser.tokens(unjoined(page.key))] : []
   const called = [page.title, ...page.aliases]
   const names = [...nameTerms(called, analyser), ...called.flatMap((name) => initialismsOf(name, analyser))]
@@ -89,7 +89,7 @@ function joinTerms(texts: readonly Token[][]): JoinedTerms {
   return joined.finish()
 }
 
-/** The terms of one text, and where they stand in it. */
+/** Returns the terms of a text and their offsets. */
 function textTerms(text: string, analyser: Analyser): JoinedTerms & { offsets: Uint8Array } {
   const joined = new TermJoiner()
   const offsets = new OffsetWriter()
@@ -101,7 +101,7 @@ function textTerms(text: string, analyser: Analyser): JoinedTerms & { offsets: U
   return { ...joined.finish(), offsets: offsets.written }
 }
 
-/** Joins the terms of texts, with a {@link boundary} behind each, and behind all what else words are found by. */
+/** Joins the terms of texts: a {@link boundary} after each, and alternative terms after all. */
 class TermJoiner {
   readonly #terms: string[] = []
   readonly #others: string[] = []
@@ -123,14 +123,14 @@ class TermJoiner {
     this.#isBegun = false
   }
 
-  /** A space stands behind each term. */
+  /** Returns the terms, each followed by a space. */
   finish(): JoinedTerms {
     const all = this.#others.length === 0 ? this.#terms : [...this.#terms, ...this.#others]
     return { terms: all.length === 0 ? '' : `${all.join(' ')} `, length: this.#length }
   }
 }
 
-/** How often a term, or the terms of a phrase one after the other, stand in a chunk's terms. */
+/** Counts occurrences of a term, or of the consecutive terms of a phrase, in a chunk's terms. */
 export function occurrences(terms: string, phrase: string): number {
   const sought = ` ${phrase} `
   let count = 0
@@ -139,10 +139,7 @@ export function occurrences(terms: string, phrase: string): number {
   return count
 }
 
-/**
- * Packs where tokens start and end: for each the distance from the start of the one before it, and its length. Most take two bytes
- * in place of eight.
- */
+/** Packs the start and end of tokens: the distance from the previous start, and the length. Most take two bytes instead of eight. */
 export class OffsetWriter {
   readonly #writer = new ByteWriter()
   #last = 0
@@ -161,7 +158,7 @@ export class OffsetWriter {
 /** Returns start and end of each token that an {@link OffsetWriter} packed. */
 export function unpackOffsets(bytes: Uint8Array): Uint32Array {
   const reader = new ByteReader(bytes)
-  // Every number takes a byte at least.
+  // Every number takes at least one byte.
   const offsets = new Uint32Array(bytes.length)
   let count = 0
   for (let start = 0; reader.at < bytes.length; ) {

@@ -1,23 +1,25 @@
+import { randomUUID } from 'node:crypto'
 import type { IndexedDocument, PagePart } from '../search-index.ts'
 import type { Analyser } from '../text/analyser.ts'
 import { type Catalog, isUnfinished } from './catalog.ts'
 import { factsOf, type IndexStore, unfinished } from './index-store.ts'
+import { type CatalogPage, packPages, pagesPerBlock } from './packed-pages.ts'
 import { type ChunkTerms, pageTerms } from './page-terms.ts'
 import type { StoredPage } from './store-tables.ts'
 import type { TermEngine } from './term-engine.ts'
 
-/** Chunks that are taken out at a time. */
+/** Chunks that are removed at a time. */
 const partSize = 64
 
-/** A page with what its chunks are found by. */
+/** A page with the terms of its chunks. */
 export type AnalysedPage = Omit<IndexedDocument, 'chunks'> & { chunks: readonly ChunkTerms[] }
 
-/** Takes pages in and out of a store, its catalog and its engine. Every method within a transaction of the store. */
+/** Adds and removes pages in a store, its catalog and its engine. Call every method within a transaction of the store. */
 export class PageWriter {
   readonly #store: IndexStore
   readonly #catalog: Catalog
   readonly #analyser: Analyser
-  /** Chunks that came or went. */
+  /** Number of chunks added or removed. */
   changedChunks = 0
 
   constructor(store: IndexStore, catalog: Catalog, analyser: Analyser) {
@@ -26,7 +28,7 @@ export class PageWriter {
     this.#analyser = analyser
   }
 
-  /** Under a key that is free. */
+  /** Adds a page under a free key. */
   add({ chunks, ...page }: AnalysedPage, engine: TermEngine): void {
     const added = this.#addChunks(this.#begin(page, chunks.length), chunks, engine)
     engine.addPage(added.id)
@@ -40,7 +42,7 @@ export class PageWriter {
     this.#catalog.remove(page)
   }
 
-  /** See `SearchIndex`. */
+  /** See `KbIndex`. */
   grow({ fingerprint, start, total, ...part }: PagePart, engine: TermEngine): number {
     const { key, version } = part
     const found = this.#store.find(key)
@@ -63,7 +65,7 @@ export class PageWriter {
     return start + chunks.length
   }
 
-  /** See `SearchIndex`. */
+  /** See `KbIndex`. */
   shrink(key: string, engine: TermEngine): number {
     const found = this.#store.find(key)
     if (found === undefined) return 0
@@ -83,7 +85,7 @@ export class PageWriter {
     return shorter.lengths.length
   }
 
-  /** A page without its chunks, which will be `total` at most. */
+  /** Adds a page without its chunks, of which there will be at most `total`. */
   #begin(page: Omit<IndexedDocument, 'chunks'>, total: number): StoredPage {
     const added = this.#store.add(page, total)
     this.#catalog.add(added.page, added.class, page.note, factsOf(page))
@@ -103,4 +105,41 @@ export class PageWriter {
     this.#store.setVersion(page.id, version)
     this.#catalog.update({ ...page, version })
   }
+}
+
+/** Unused ids tolerated in addition to as many as there are in use: each takes some bytes of memory. */
+const maxGone = 50_000
+
+/** True if more ids are unused than in use: every edit of a page takes new ones. False while a page is indexed in parts. */
+export function isSparse(catalog: Catalog, store: IndexStore): boolean {
+  const { pageCount, pageEnd, chunkCount } = catalog
+  const isTooLong = pageEnd > 2 * pageCount + maxGone || store.nextChunk > 2 * chunkCount + maxGone
+  return isTooLong && catalog.pages().every(({ isWhole }) => isWhole)
+}
+
+/** Renumbers pages and chunks without gaps, in the same order. Invalidates the files of engines. Within a transaction. */
+export function renumber(catalog: Catalog, store: IndexStore): void {
+  const { db } = store
+  const movePage = db.prepare('UPDATE pages SET id = ? WHERE id = ?')
+  const moves = [
+    'chunks SET id = id - ? WHERE id >= ? AND id < ?',
+    'hashes SET chunk = chunk - ? WHERE chunk >= ? AND chunk < ?',
+  ]
+  const moveChunks = moves.map((move) => db.prepare(`UPDATE ${move}`))
+  const moved: CatalogPage[] = []
+  let nextChunk = 1
+  for (const page of catalog.pages()) {
+    const [id, distance] = [moved.length + 1, page.firstChunk - nextChunk]
+    movePage.run(id, page.id)
+    for (const move of moveChunks) move.run(distance, page.firstChunk, page.firstChunk + page.lengths.length)
+    moved.push({ ...page, id, firstChunk: nextChunk })
+    nextChunk += page.lengths.length
+  }
+  db.exec('DELETE FROM catalog; DELETE FROM segments')
+  const blocks = Map.groupBy(moved, ({ id }) => Math.floor(id / pagesPerBlock))
+  for (const [block, pages] of blocks) store.setBlock(block, packPages(pages))
+  store.removedChunks.forgetSnapshot()
+  db.prepare("UPDATE sqlite_sequence SET seq = ? WHERE name = 'pages'").run(moved.length)
+  store.nextChunk = nextChunk
+  store.setStamp(randomUUID(), moved.length)
 }

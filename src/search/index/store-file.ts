@@ -1,24 +1,24 @@
 import { rmSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 
-/** Milliseconds that a statement waits for another process: all indexes of a process wait with it. */
+/** Milliseconds that a statement waits for another process, during which all indexes of this process wait. */
 const timeout = 2_000
 
 /**
- * What SQLite says of the system and not of the file: SQLITE_PERM, BUSY, LOCKED, NOMEM, READONLY, INTERRUPT, IOERR, FULL and
- * CANTOPEN. Another file would fare no better.
+ * SQLite errors about the system and not the file: SQLITE_PERM, BUSY, LOCKED, NOMEM, READONLY, INTERRUPT, IOERR, FULL and
+ * CANTOPEN. A new file would not help.
  */
 const circumstances: ReadonlySet<number> = new Set([3, 5, 6, 7, 8, 9, 10, 13, 14])
 /** SQLITE_CORRUPT and SQLITE_NOTADB. */
 const damages: ReadonlySet<number> = new Set([11, 26])
 
-/** Bytes of a file that is checked as a whole when it is opened: more would take too long. */
+/** Maximum bytes of a file that is checked completely when it is opened: more would take too long. */
 const maxChecked = 64 * 1024 ** 2
 
 /**
- * A SQLite file as it is, or empty where there is none.
- * @param options.bigTables are not checked in a file of more than `limit` bytes: there, what is damaged fails when it is read.
- * @throws where it is damaged.
+ * Opens a SQLite file, or creates it.
+ * @param options.bigTables tables not checked in a file of more than `limit` bytes; damage in them shows when it is read
+ * @throws if the file is damaged
  */
 export function openSound(
   file: string,
@@ -28,7 +28,7 @@ export function openSound(
   try {
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
     const names = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0").all()
-    // Table by table: a check of the whole would go through FTS5's own structures, which takes ten times as long.
+    // Checks table by table: a check of the whole file would include FTS5's own structures, which takes ten times as long.
     const isBig = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > limit
     for (const { name } of names) {
       if (isBig && bigTables.includes(String(name))) continue
@@ -43,12 +43,12 @@ export function openSound(
   }
 }
 
-/** Without one, nothing happens. */
+/** Removes a SQLite file, if there is one. */
 export function removeFile(file: string): void {
   for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true })
 }
 
-/** Whether an error is of what a file holds, so that a new file would not have it. */
+/** True if an error is due to the content of a file, so that a new file would not have it. */
 export function isOfContent(error: unknown): boolean {
   const code = sqliteCode(error)
   if (code !== undefined) return !circumstances.has(code)
@@ -56,12 +56,12 @@ export function isOfContent(error: unknown): boolean {
   return !isOfSystem
 }
 
-/** Whether SQLite came upon damage on the way. */
+/** True if SQLite found damage. */
 export function isDamage(error: unknown): boolean {
   return damages.has(sqliteCode(error) ?? 0)
 }
 
-/** Without what SQLite adds to it: SQLITE_IOERR_READ is SQLITE_IOERR. */
+/** Returns the primary result code: SQLITE_IOERR for SQLITE_IOERR_READ. */
 function sqliteCode(error: unknown): number | undefined {
   return error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : undefined
 }

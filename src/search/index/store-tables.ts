@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import { isOfContent, openSound, removeFile } from './store-file.ts'
 
-/** A page as the tables hold it. The chunks of a page have consecutive ids, from `firstChunk` on. Ids are not used again until all get new ones; see `renumber`. */
+/** Row of a page. The chunks of a page have consecutive ids from `firstChunk`. Ids are not reused until all are renumbered; see `renumber`. */
 export type StoredPage = {
   id: number
   key: string
@@ -10,16 +10,16 @@ export type StoredPage = {
   /** The id of its `PageClass`. */
   class: number
   firstChunk: number
-  /** Of each chunk, in terms. */
+  /** Length of each chunk, in terms. */
   lengths: Uint32Array
 }
 
 /** Raised whenever what is derived into the tables changes: an older file is emptied and filled again. */
 const storeVersion = 12
 
-/** KB of the file that are kept in memory: the inner pages of a tree of a million chunks take 10 MB. */
+/** KB of SQLite's page cache: the inner pages of a tree of a million chunks take 10 MB. */
 const cacheSize = 16 * 1024
-/** Those whose size grows with what is indexed. The catalog is read as a whole, and has checksums. */
+/** Tables that grow with the content. The catalog is read completely and has checksums of its own. */
 const bigTables = ['pages', 'chunks', 'hashes', 'removed', 'catalog']
 
 const tables = [
@@ -50,10 +50,7 @@ const tables = [
   'CREATE TABLE segments (name TEXT PRIMARY KEY, shape TEXT NOT NULL, sums BLOB NOT NULL) STRICT',
 ]
 
-/**
- * Opens the file of an index store, or makes it. What another version made is forgotten, as is what is damaged.
- * @param analyser the version of the analyser
- */
+/** Opens the file of an index store, or creates it. Discards data of another version, and damaged data. @param analyser version of the analyser */
 export function openStore(file: string, analyser: string): DatabaseSync {
   const made = `${storeVersion} ${analyser}`
   try {
@@ -65,7 +62,7 @@ export function openStore(file: string, analyser: string): DatabaseSync {
   }
 }
 
-/** A file with the tables as `made` says; what another version made is emptied. */
+/** Opens a file, and empties it if another version created it. */
 function openMade(file: string, made: string): DatabaseSync {
   const db = openSound(file, { bigTables })
   try {
@@ -89,7 +86,7 @@ function isMade(db: DatabaseSync, made: string): boolean {
   return db.prepare("SELECT value FROM meta WHERE key = 'made'").get()?.value === made
 }
 
-/** Whether a file is of this version of the tables; {@link openStore} empties others. */
+/** True if a file has this version of the tables; {@link openStore} empties others. */
 export function isOfStoreVersion(db: DatabaseSync): boolean {
   if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").get() === undefined) return false
   const made = db.prepare("SELECT value FROM meta WHERE key = 'made'").get()?.value
@@ -98,7 +95,7 @@ export function isOfStoreVersion(db: DatabaseSync): boolean {
 
 function make(db: DatabaseSync, made: string): void {
   db.exec('BEGIN IMMEDIATE')
-  // Another process may have been faster.
+  // Another process may have created the tables meanwhile.
   if (!isMade(db, made)) {
     // A virtual table takes others with it.
     const names = db

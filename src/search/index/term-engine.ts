@@ -1,5 +1,6 @@
 import type { Query } from '../query/query-tree.ts'
 import type { QuestionTerm } from '../query/question.ts'
+import type { Analyser } from '../text/analyser.ts'
 import type { Catalog } from './catalog.ts'
 import type { Deadline } from './deadline.ts'
 import type { IndexStore } from './index-store.ts'
@@ -8,59 +9,61 @@ import type { Visible } from './visible.ts'
 
 export type ScoredChunk = { chunk: number; page: number; score: number }
 
-/** A chunk as an engine takes it in: `terms` is what `pageTerms` made. */
+/** A chunk to be added to an engine. `terms`: see `pageTerms`. */
 export type TermChunk = { id: number; terms: string }
 
 export type PageMatches = {
-  /** The best pages that match, each with its best chunk, best first. */
+  /** The best matching pages, best first, each with its best chunk. */
   pages: ScoredChunk[]
-  /** How many match in all, */
+  /** Number of matching pages. */
   total: number
-  /** and which: 1 for each of them, by page id. Computed when it is asked for. */
+  /** Returns 1 for each matching page, by id. Computed on demand. */
   matching: () => Uint8Array
 }
 
 const maxExpansions = 200
 
-/** Finds and ranks the chunks and pages that hold terms. What is not visible is as if it were not there. */
+/** Finds and ranks the chunks and pages that contain terms. Invisible pages are treated as absent. */
 export interface TermEngine {
-  /** How many different terms are in memory. */
+  /** Number of different terms in memory. */
   readonly termsInMemory: number
-  /** An engine that also finds what this one finds, and keeps what it takes in to itself. Both are those of an index laid over this one's. */
+  /** Returns an engine for a layer over this one. It finds the content of both; additions stay in the layer. */
   over(catalog: Catalog, store: IndexStore): TermEngine
   addChunks(chunks: readonly TermChunk[]): void
-  /** The last chunks of a page are about to be removed from the store. */
+  /** Removes the last chunks of a page. Called before they are removed from the store. */
   removeChunks(page: StoredPage, count: number): void
-  /** A page is whole: all its chunks were added. */
+  /** Adds a page, all of whose chunks were added. */
   addPage(id: number): void
-  /** A page that was added is about to be removed from the store, or is no longer whole. Its chunks are still there. */
+  /** Removes a page that was added. Called before it is removed from the store or becomes incomplete, while its chunks are still there. */
   removePage(page: StoredPage): void
-  /** Ends a transaction: what it added is found from now on. */
+  /** Ends a transaction: its additions become visible. */
   commit(): void
   /**
-   * Tidies up so that queries stay fast. Within a transaction.
-   * @param until when it stops, by `performance.now()`
-   * @returns whether there is more to do
+   * Merges segments so that queries stay fast. Within a transaction.
+   * @param until time to stop, by `performance.now()`
+   * @returns true if there is more to do
    */
   work(until: number): boolean
   /**
-   * @param among 1 for each page that may be found, by id: some of those that are visible. Scores are those of all visible pages.
+   * Returns the best pages that match a query.
+   * @param allowedPages 1 for each page that may be found, by id: a subset of the visible pages. Scores are those of all visible
+   * pages.
    * @throws {SearchTimeout}
    */
-  search(query: Query, visible: Visible, limit: number, deadline: Deadline, among?: Uint8Array): PageMatches
-  /** The best chunks that hold any of the terms, best first. @param among as in {@link search} @throws {SearchTimeout} */
+  search(query: Query, visible: Visible, limit: number, deadline: Deadline, allowedPages?: Uint8Array): PageMatches
+  /** Returns the best chunks that contain any of the terms, best first. @param allowedPages as in {@link search} @throws {SearchTimeout} */
   retrieve(
     terms: readonly QuestionTerm[],
     visible: Visible,
     limit: number,
     deadline: Deadline,
-    among?: Uint8Array,
+    allowedPages?: Uint8Array,
   ): ScoredChunk[]
-  /** In how many visible chunks a term is. */
+  /** Returns the number of visible chunks with a term. */
   chunksWith(term: string, visible: Visible): number
   /**
-   * The terms of visible chunks that a word becomes with at most so many edits, itself included, each with the number of visible
-   * chunks that hold it, in no order; of the words of names only names. An edit inserts, removes or replaces a character, or swaps two neighbours; see `EditRows`.
+   * Returns the terms within `maxEdits` edits of a word, itself included, each with its number of visible chunks, in no order. A
+   * name term matches name terms alone. An edit inserts, deletes, replaces or transposes; see `EditRows`.
    * @throws {SearchTimeout}
    */
   similarTerms(
@@ -69,17 +72,20 @@ export interface TermEngine {
     visible: Visible,
     deadline: Deadline,
   ): [term: string, chunkCount: number][]
-  /** As {@link similarTerms}: those that end so. No names. @throws {SearchTimeout} */
+  /** Returns the terms with an ending, as {@link similarTerms}, without names. @throws {SearchTimeout} */
   termsEnding(ending: string, visible: Visible, deadline: Deadline): [term: string, chunkCount: number][]
   /** Keeps on disk what makes the next opening fast. */
   save(): void
   close(): void
 }
 
-/** The terms that a prefix stands for: of all that begin so, the 200 that are in the most chunks. */
+/** Returns the 200 most frequent of the terms with a prefix. */
 export function mostFrequent(terms: Iterable<[term: string, chunkCount: number]>): string[] {
   return [...terms]
     .sort(([a, countOfA], [b, countOfB]) => countOfB - countOfA || (a < b ? -1 : 1))
     .slice(0, maxExpansions)
     .map(([term]) => term)
 }
+
+/** Parts of an index, from which queries are answered. */
+export type IndexParts = { analyser: Analyser; engine: TermEngine; store: IndexStore; catalog: Catalog }

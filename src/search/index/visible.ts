@@ -1,62 +1,48 @@
 import { grown } from '../bytes/byte-writer.ts'
 
-/** What counts of a page that can be seen. Lengths are in terms. */
+/** Statistics of a page. Lengths are in terms. */
 export type CountedPage = { id: number; class: number; chunkCount: number; length: number }
 
-/** What a scope lets see, and the statistics of exactly that, which ranking needs. It follows the changes of its catalog. */
+/** The visible pages of a scope and their statistics, which ranking needs. Follows the changes of its catalog. */
 export class Visible {
-  /** 1 where pages of the class of that id are seen. */
+  /** 1 for each visible class, by id. */
   readonly classes: Uint8Array
-  /** Every page is seen. */
-  isAll = false
-  #pages: Uint8Array
-  #pageCount = 0
-  #chunkCount = 0
+  /** 1 for each visible page, by id. Valid until the next change. */
+  pages: Uint8Array
+  pageCount = 0
+  chunkCount = 0
   #length = 0
 
-  /** @param pageEnd one more than the highest id of a page */
+  /** Starts without pages. @param pageEnd one more than the highest page id */
   constructor(classes: Uint8Array, pageEnd: number) {
     this.classes = classes
-    this.#pages = new Uint8Array(pageEnd)
-  }
-
-  /** 1 where the page of that id is seen. Until the next change. */
-  get pages(): Uint8Array {
-    return this.#pages
-  }
-
-  get pageCount(): number {
-    return this.#pageCount
-  }
-
-  get chunkCount(): number {
-    return this.#chunkCount
+    this.pages = new Uint8Array(pageEnd)
   }
 
   get averagePageLength(): number {
-    return this.#length / Math.max(1, this.#pageCount)
+    return this.#length / Math.max(1, this.pageCount)
   }
 
   get averageChunkLength(): number {
-    return this.#length / Math.max(1, this.#chunkCount)
+    return this.#length / Math.max(1, this.chunkCount)
   }
 
-  /** A page is whole, whose class may be one that is seen. */
+  /** Adds a complete page if its class is visible. */
   add({ id, class: ofPage, chunkCount, length }: CountedPage): void {
     if (this.classes[ofPage] !== 1) return
-    if (id >= this.#pages.length) this.#pages = grown(this.#pages, id + 1)
-    this.#pages[id] = 1
-    this.#pageCount++
-    this.#chunkCount += chunkCount
+    if (id >= this.pages.length) this.pages = grown(this.pages, id + 1)
+    this.pages[id] = 1
+    this.pageCount++
+    this.chunkCount += chunkCount
     this.#length += length
   }
 
-  /** What was added is gone, or not whole any more. */
+  /** Removes a page that was removed or is incomplete. */
   remove({ id, class: ofPage, chunkCount, length }: CountedPage): void {
     if (this.classes[ofPage] !== 1) return
-    this.#pages[id] = 0
-    this.#pageCount--
-    this.#chunkCount -= chunkCount
+    this.pages[id] = 0
+    this.pageCount--
+    this.chunkCount -= chunkCount
     this.#length -= length
   }
 }

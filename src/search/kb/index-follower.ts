@@ -14,20 +14,19 @@ import type { IndexAddress, IndexRequests } from '../index-host.ts'
 import { type IndexedDocument, StaleIndex } from '../search-index.ts'
 import type { SearchPool } from '../search-pool.ts'
 import type { VectorsAddress } from '../vectors/kb-vectors.ts'
-import { indexFingerprint } from './fingerprint.ts'
 import { neuronDocument, versionOf } from './neuron-document.ts'
-import type { SearchedSources } from './source-feed.ts'
+import { indexFingerprint, type SearchedSources } from './source-feed.ts'
 
-/** Neurons that the index takes in at a time, and the characters that are enough for once; queries are answered between. */
+/** Maximum Neurons of a batch, and characters at which a batch is full. Queries are answered between batches. */
 const batchSize = 50
 const batchLength = 512 * 1024
-/** Milliseconds that a query should wait for a batch: on a busy machine, batches become smaller. */
+/** Target duration of a batch, in milliseconds. On a busy machine, batches become smaller. */
 const batchTime = 1_000
 const leastShare = 0.2
-/** Characters of a Source beyond which no query waits for it, and the chunks of one that the index takes in at a time. */
+/** Maximum characters of a Source that queries wait for, and chunks of a larger one that are indexed at a time. */
 const maxAwaited = 256 * 1024
 const partSize = 64
-/** How often something is tried that other changes to the index can make void. */
+/** Maximum attempts while other processes change the index. */
 const maxAttempts = 3
 
 export type FollowerOptions = {
@@ -35,11 +34,11 @@ export type FollowerOptions = {
   parser: ParserPool
   directory: string
   sources: SearchedSources
-  /** Without them, search knows words only. */
+  /** Absent if search uses words alone. */
   vectors?: VectorsAddress | undefined
 }
 
-/** Keeps the search index of an open knowledge base in step with its projection and its Sources. */
+/** Keeps the search index of an open knowledge base up to date with its projection and its Sources. */
 export class IndexFollower {
   readonly #kb: ReadableKb
   readonly #pool: SearchPool
@@ -48,22 +47,24 @@ export class IndexFollower {
   readonly #sources: SearchedSources
   readonly #vectors: VectorsAddress | undefined
   #isClosed = false
-  #updatingSince: number | undefined
-  /** Where the index is, once it is known what it lacks: then it can be asked. */
-  #usable: IndexAddress | undefined
+  /** Start of the current update, by `performance.now`. */
+  updatingSince: number | undefined
+  /** Address of the index once it can be queried, complete or not. */
+  usable: IndexAddress | undefined
   #begun = Promise.withResolvers<void>()
-  /** What the index is to take in, in this order, and how much of it it has. */
+  /** Keys to be indexed, in order, and how many of them were. */
   #lacking: { keys: readonly string[]; taken: number } = { keys: [], taken: 0 }
-  /** Neurons that there were when the index was last compared with them. */
+  /** Number of Neurons at the last comparison with the index. */
   #pages = 0
-  /** What the index stands for; undefined where only the index itself can tell. */
+  /** State that the index reflects; undefined if the index must be compared. */
   #followed: { main: string | undefined; inlineTags: boolean; sources: string; address: IndexAddress } | undefined
-  #stamp = ''
-  /** What there was when the index was brought up to it last; see {@link currentState}. */
+  /** Stamp of the index after all changes sent to it; see `IndexRequests`. */
+  stamp = ''
+  /** Revisions at the last update; see {@link currentState}. */
   #seen: { projection: number; sources: number } | undefined
-  /** Whoever changes the index, or asks what it holds, has a turn: the stamp would not fit otherwise. */
+  /** Serialises changes and comparisons of the index, so that the stamp stays consistent. */
   readonly #turns = new KeyedLock()
-  /** The keys of Sources that are too big to be waited for, and the work on them. */
+  /** Keys of Sources that are too large to wait for, and the work on them. */
   readonly #big = new Set<string>()
   #takingBig: Promise<void> | undefined
 
@@ -76,74 +77,59 @@ export class IndexFollower {
     this.#vectors = vectors
   }
 
-  /** Brings the index up to the projection as it is now, and to the Sources but for big ones, which it begins with. */
+  /** Updates the index to the current projection and Sources; large Sources are only started. */
   readonly follow = coalesce(async () => {
-    this.#updatingSince = performance.now()
+    this.updatingSince = performance.now()
     try {
       await unlessStale(() => this.#inTurn(() => this.#follow()))
     } finally {
-      this.#updatingSince = undefined
+      this.updatingSince = undefined
     }
     if (this.#big.size > 0) this.#takingBig ??= this.#takeBig()
   })
 
-  /** Where the index is, as the settings are now. */
+  /** Returns the address of the index under the current settings. */
   async address(): Promise<IndexAddress> {
     const { language, searchEngine: engine } = await this.#kb.settings()
     return { directory: this.#directory, language, engine, vectors: this.#vectors }
   }
 
-  /** Where the index is, once it can be asked, complete or not. */
-  get usable(): IndexAddress | undefined {
-    return this.#usable
-  }
-
-  /** Resolves as soon as it can be asked, but for what is distrusted meanwhile. */
+  /** Resolves when the index can be queried. */
   get begun(): Promise<void> {
     return this.#begun.promise
   }
 
-  /** The keys of some pages that the update that is under way has still to bring, the next ones first. */
+  /** Returns at most `max` keys that the current update has yet to index, next ones first. */
   lacking(max: number): readonly string[] {
     const { keys, taken } = this.#lacking
     return keys.slice(taken, taken + max)
   }
 
-  /** True while the index lacks more than half of the pages, as before it is built first. */
+  /** True while the index lacks more than half of the pages, as before it is first built. */
   get lacksMost(): boolean {
     const { keys, taken } = this.#lacking
     return 2 * (keys.length - taken) > this.#pages
   }
 
-  /** What the index holds after all that was sent to it; see `IndexRequests`. */
-  get stamp(): string {
-    return this.#stamp
-  }
-
   /**
-   * Names main and what the index holds, if the index surely stands for all that there is now: another name after every change of
-   * either. Otherwise it has to {@link follow} first.
+   * Identifies main and the content of the index, if the index is certainly up to date; changes with either. If undefined, call
+   * {@link follow} first.
    */
   get currentState(): string | undefined {
-    if (this.#followed === undefined || this.#updatingSince !== undefined) return undefined
+    if (this.#followed === undefined || this.updatingSince !== undefined) return undefined
     const { projection, sources } = this.#now()
     const isCurrent = this.#seen?.projection === projection && this.#seen.sources === sources
-    return isCurrent ? `${this.#stamp} ${this.#followed.main}` : undefined
+    return isCurrent ? `${this.stamp} ${this.#followed.main}` : undefined
   }
 
-  /** When the update that is under way began, on the clock of `performance.now`. */
-  get updatingSince(): number | undefined {
-    return this.#updatingSince
-  }
-
-  /** Looks at the index anew the next time, unless it was changed since it had this stamp. */
+  /** Compares the index again at the next update, unless it has changed since it had this stamp. */
   distrust(stamp: string | undefined): void {
-    if (stamp !== this.#stamp) return
+    if (stamp !== this.stamp) return
     this.#followed = undefined
     this.#beginAnew()
   }
 
-  /** Lets what is under way come to a quick end. */
+  /** Ends work in progress early. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#pool.turns.ask(this.#directory)
@@ -172,7 +158,7 @@ export class IndexFollower {
     const isContinued = isSame && before.main !== undefined && before.sources === sources
     const changed = isContinued && before.main !== undefined ? changedSince(sql, before.main) : undefined
     this.#lacking = { keys: changed ?? (await this.#differences(address)), taken: 0 }
-    this.#usable = address
+    this.usable = address
     this.#begun.resolve()
     if (!(await this.#applyAll(address))) return
     this.#followed = { main, inlineTags, sources, address }
@@ -180,20 +166,20 @@ export class IndexFollower {
   }
 
   #beginAnew(): void {
-    // Who waits for it already goes on waiting.
-    if (this.#usable !== undefined) this.#begun = Promise.withResolvers()
-    this.#usable = undefined
+    // Callers that already wait keep waiting.
+    if (this.usable !== undefined) this.#begun = Promise.withResolvers()
+    this.usable = undefined
   }
 
-  /** Numbers that change with what the index is made from. */
+  /** Returns numbers that change with the projection and the Sources. */
   #now(): { projection: number; sources: number } {
     return { projection: this.#kb.projection.revision(), sources: this.#sources.changes() }
   }
 
-  /** The keys of which the index holds another version than there is now, or that only one of the two holds. */
+  /** Returns the keys with different versions in the index and in the knowledge base, or in one of the two alone. */
   async #differences(address: IndexAddress): Promise<string[]> {
     const { stamp, versions } = await this.#pool.versions(address)
-    this.#stamp = stamp
+    this.stamp = stamp
     const neurons: string[] = []
     this.#pages = 0
     for (const neuron of everyNeuronVersion(this.#kb.projection.read)) {
@@ -206,7 +192,7 @@ export class IndexFollower {
       if (versions.get(key) !== version) sources.push(key)
       versions.delete(key)
     }
-    // The newest come first: most is asked of them.
+    // Newest first: they are searched most.
     return [...versions.keys(), ...neurons.reverse(), ...sources]
   }
 
@@ -214,7 +200,7 @@ export class IndexFollower {
     return this.#turns.run('', work)
   }
 
-  /** Reads pages while the index takes in those before them. @returns false where it was closed on the way. */
+  /** Reads pages while the index takes in those before them. @returns false if it was closed meanwhile */
   async #applyAll(address: IndexAddress): Promise<boolean> {
     const pause = pauses()
     const { keys } = this.#lacking
@@ -224,7 +210,7 @@ export class IndexFollower {
     let release: (() => void) | undefined
     try {
       while (next < keys.length) {
-        // Where many knowledge bases are indexed, each is so batch by batch.
+        // With many knowledge bases to index, each waits its turn for every batch.
         release = await this.#pool.turns.take(this.#directory)
         const put: Promise<IndexedDocument>[] = []
         const remove: string[] = []
@@ -242,11 +228,11 @@ export class IndexFollower {
           }
           const text = await this.#kb.repository.readTextOnce(neuron.blob)
           length += text.length
-          // A page that is divided without a thread is so at once.
+          // A page divided without a thread is divided at once.
           await pause()
           const candidates = () => candidatesOf(this.#kb.projection.read, key)
           const document = neuronDocument(neuron, { text, candidates }, this.#parser)
-          document.catch(() => undefined) // told to whoever waits for the batch; once closed, nobody does
+          document.catch(() => undefined) // reported with the batch; once closed, nobody waits for it
           put.push(document)
         }
         const [before, taken, end] = [last, next, release]
@@ -259,40 +245,40 @@ export class IndexFollower {
             this.#lacking.taken = taken
           })
           .finally(end)
-        last.catch(() => undefined) // told at the end
-        // Two batches are on their way at most.
+        last.catch(() => undefined) // reported at the end
+        // At most two batches are in progress.
         await earlier
         earlier = before
       }
     } finally {
       release?.()
-      // Each changes the stamp.
+      // Each batch changes the stamp.
       await last
     }
     return true
   }
 
   /**
-   * Sends a change to the index at once: what is asked from now on is answered after it. A change that cannot be stored leaves the index
-   * and its stamp as they were.
+   * Sends a change to the index at once; later queries are answered after it. A change that cannot be stored leaves the index and
+   * its stamp as they were.
    */
   async #change<Method extends 'apply' | 'grow' | 'shrink'>(
     address: IndexAddress,
     method: Method,
     argument: Omit<IndexRequests[Method]['argument'], 'stamp' | 'newStamp'>,
   ): Promise<IndexRequests[Method]['result']> {
-    const [stamp, newStamp] = [this.#stamp, randomUUID()]
-    this.#stamp = newStamp
+    const [stamp, newStamp] = [this.stamp, randomUUID()]
+    this.stamp = newStamp
     try {
       const sent = { ...argument, stamp, newStamp } as IndexRequests[Method]['argument']
       return await this.#pool.ask(address, method, sent)
     } catch (error) {
-      if (isUnstorable(error) && this.#stamp === newStamp) this.#stamp = stamp
+      if (isUnstorable(error) && this.stamp === newStamp) this.stamp = stamp
       throw error
     }
   }
 
-  /** A Source to be put; none that is gone, or is too big and is begun with, as is one whose text is out of reach. */
+  /** Returns a Source to index. None if it was removed, is too large, or its text is out of reach; the latter two are indexed later, in parts. */
   async #source(address: IndexAddress, key: string): Promise<Promise<IndexedDocument>[]> {
     let source: Awaited<ReturnType<SearchedSources['document']>>
     try {
@@ -307,7 +293,7 @@ export class IndexFollower {
     return isGone && source !== undefined ? [source.read()] : []
   }
 
-  /** Big Sources, one after the other. What fails is tried again with the next that is followed. */
+  /** Indexes large Sources one by one. Failed ones are tried again with the next update. */
   async #takeBig(): Promise<void> {
     try {
       for (const key of this.#big) {
@@ -325,7 +311,7 @@ export class IndexFollower {
     }
   }
 
-  /** Part by part, between which the index answers queries. */
+  /** Indexes a Source in parts; queries are answered in between. */
   async #takeSource(key: string): Promise<void> {
     const source = await this.#sources.document(key)
     const held = await this.#pool.ask(await this.address(), 'version', { key })
@@ -333,12 +319,12 @@ export class IndexFollower {
     const document = await source?.read()
     const total = document?.chunks.length ?? 0
     const fingerprint = document === undefined ? '' : indexFingerprint(document)
-    // What is in the way is taken out first, so that the count can fall, too.
+    // The old version is removed first, so the count can also decrease.
     for (let [count, goal] = [document === undefined ? 1 : 0, total]; count !== goal && !this.#isClosed; ) {
       count = await this.#inTurn(async () => {
         const address = await this.address()
         if (document === undefined) return this.#change(address, 'shrink', { key })
-        // It may have been archived, or read again, since: then it is looked at anew.
+        // Starts again if the Source was archived or read again meanwhile.
         const isLast = count + partSize >= total
         if (isLast && (await this.#sources.versions()).get(key) !== document.version) {
           this.#big.add(key)
@@ -352,7 +338,7 @@ export class IndexFollower {
   }
 }
 
-/** The index can change between two steps: another process may write to it or replace it. */
+/** Repeats work while the index changes: another process may write to it or replace it. */
 export async function unlessStale<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { EmbeddingModel } from '../../models/embedding-model.ts'
 import { EmbeddingsError, maxBatch } from '../../models/embeddings.ts'
 import { coalesce } from '../../system/concurrency/coalesce.ts'
@@ -5,14 +6,16 @@ import type { IndexAddress } from '../index-host.ts'
 import type { SearchPool } from '../search-pool.ts'
 import type { EmbeddedText, EmbeddingWork, LackingText } from '../vectors/vector-index.ts'
 
-/** Milliseconds until a failed attempt is repeated; each failure that follows doubles them. */
+/** Milliseconds until a failed attempt is repeated, doubled with each further failure. */
 const firstPauseMs = 30_000
 const longestPauseMs = 10 * 60_000
-/** Texts in a row that the model refuses before this counts as its own fault. */
+/** Consecutive refused texts that count as a failure of the model. */
 const maxRefused = 64
-/** Milliseconds between two sweeps, and until a vector is removed that no chunk has. */
+/** Milliseconds between two sweeps, and until an unused vector is removed. */
 const sweepEveryMs = 24 * 3_600_000
 const keptMs = 7 * 24 * 3_600_000
+
+const maxQuestions = 100
 
 export type EmbedderOptions = {
   pool: SearchPool
@@ -21,14 +24,17 @@ export type EmbedderOptions = {
   now: () => Date
 }
 
-/** Gives the chunks of one knowledge base their vectors, in the background and batch by batch: what was answered stays if it is interrupted. */
+/** Embeds the chunks of one knowledge base in the background, batch by batch. Finished batches survive an interruption. */
 export class KbEmbedder {
   readonly #options: EmbedderOptions
   readonly #closing = new AbortController()
-  #progress: Pick<EmbeddingWork, 'embedded' | 'lacking'> = { embedded: 0, lacking: 0 }
+  /** Numbers of chunks with and without a vector, as of the last batch. */
+  progress: Pick<EmbeddingWork, 'embedded' | 'lacking'> = { embedded: 0, lacking: 0 }
+  /** Vectors of recent questions: the next page of results must not cost another request. */
+  readonly #questions = new LRUCache<string, Promise<Float32Array | undefined>>({ max: maxQuestions })
   #failures = 0
   #refused = 0
-  /** Set while the model is not to be asked. */
+  /** Timer set while the model must not be asked. */
   #retry: NodeJS.Timeout | undefined
   #sweptAt: number | undefined
 
@@ -36,15 +42,17 @@ export class KbEmbedder {
     this.#options = options
   }
 
-  /** Chunks with a vector and chunks that lack one, as of the last batch. */
-  get progress(): Pick<EmbeddingWork, 'embedded' | 'lacking'> {
-    return this.#progress
+  /** Returns the vector of a question; undefined if no chunk has one to compare, or the model does not answer in time. */
+  async question(text: string): Promise<Float32Array | undefined> {
+    if (this.progress.embedded === 0) return undefined
+    const vector = this.#questions.get(text) ?? this.#options.model.question(text)
+    this.#questions.set(text, vector)
+    const found = await vector
+    if (found === undefined && this.#questions.get(text) === vector) this.#questions.delete(text)
+    return found
   }
 
-  /**
-   * Brings the vectors into memory, and works until no chunk lacks one that the model could give, or the model fails: then it is not
-   * asked for a while.
-   */
+  /** Loads the vectors, and works until every chunk has one that the model can give, or the model fails: then it pauses. */
   readonly run = coalesce(async () => {
     try {
       await this.#work()
@@ -60,7 +68,7 @@ export class KbEmbedder {
     }
   })
 
-  /** Leaves the request that is under way, and waits for the end of the work. */
+  /** Aborts the current request, and waits for the end of the work. */
   async close(): Promise<void> {
     this.#closing.abort(new Error('The knowledge base is closed.'))
     await this.run()
@@ -72,14 +80,14 @@ export class KbEmbedder {
     for (;;) {
       this.#closing.signal.throwIfAborted()
       const { texts, isWhole, ...progress } = await pool.ask(await address(), 'nextTexts', { limit: maxBatch })
-      this.#progress = progress
+      this.progress = progress
       if (texts.length > 0 && this.#retry === undefined) await this.#embed(texts)
       else if (isWhole) break
     }
     await this.#sweep()
   }
 
-  /** What the model refuses is asked for in halves, until the text is found that it does not take. */
+  /** Embeds texts. Halves a refused batch until the refused text is found. */
   async #embed(texts: readonly LackingText[]): Promise<void> {
     try {
       const vectors = await this.#options.model.embed(
@@ -88,7 +96,7 @@ export class KbEmbedder {
       )
       this.#refused = 0
       this.#failures = 0
-      // A text without a vector among others that have one is asked for again with the next.
+      // A text without a vector in an otherwise answered batch is asked for again later.
       await this.#add(texts.map(({ hash }, index) => ({ hash, vector: vectors[index] })).filter(({ vector }) => vector))
     } catch (error) {
       if (!(error instanceof EmbeddingsError) || error.reason !== 'refused') throw error

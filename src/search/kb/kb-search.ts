@@ -5,7 +5,7 @@ import { type Context, onePer } from '../../kb/context.ts'
 import { isUnstorable } from '../../kb/failure.ts'
 import { neuronsInOrder } from '../../kb/projection/neuron-queries.ts'
 import type { ReadableKb } from '../../kb/readable-kb.ts'
-import type { EmbeddingModel } from '../../models/embedding-model.ts'
+import type { EmbeddingCounts, EmbeddingModel } from '../../models/embedding-model.ts'
 import { isUuid } from '../../rules/candidates/candidate-id.ts'
 import { withTimeout } from '../../system/concurrency/with-timeout.ts'
 import type { IndexAddress, IndexRequests } from '../index-host.ts'
@@ -15,39 +15,38 @@ import { SearchPool } from '../search-pool.ts'
 import { type FollowerOptions, IndexFollower, unlessStale } from './index-follower.ts'
 import { KbEmbedder } from './kb-embedder.ts'
 import { type ScannedPage, scanPages, withScanned, withScannedPassages } from './plain-scan.ts'
-import { QuestionVectors } from './question-vectors.ts'
 import { searchedSources } from './source-feed.ts'
 
 /** Milliseconds that a query waits for its answer. */
 const patience = 10_000
-/** Pages that an index lacks of which is looked who may see them. */
+/** Maximum number of unindexed pages whose visibility is checked for one query. */
 const maxLacking = 1_000
-/** Milliseconds after which queries no longer wait for an update of the index, and are answered from it as it is. */
+/** Milliseconds after which queries no longer wait for an update, and use the index as it is. */
 const updatePatience = 8_000
-/** The same where the index lacks more pages than come in some batches, as while some are imported or it is built. */
+/** The same for an update of more than {@link manyPages} pages, such as an import or a rebuild. */
 const [buildPatience, manyPages] = [1_000, 100]
 
 type Asked<Method extends 'search' | 'retrieve'> = Omit<IndexRequests[Method]['argument'], 'stamp' | 'vector' | 'layer'>
 
-/** Pages over those of the index, in its thread. */
+/** Layer of pages over the index, in the search thread. */
 export type SearchLayer = {
-  /** The knowledge base that has them. */
+  /** Knowledge base with these pages. */
   kb: ReadableKb
-  /** Lays them over the index that has this stamp. @returns their name */
+  /** Adds the layer to the index with this stamp. @returns its name */
   lay(address: IndexAddress, stamp: string): Promise<string>
 }
 
 /** `pages`: number of the next 1,000 pages to be indexed that the caller may see. Absent if the index is up to date. */
 export type PartialAnswer = { behind?: { pages: number } }
 
-/** Pages that the index lacks, by key. `areScanned`: they are searched as plain text. */
+/** Keys of pages that the index lacks. `areScanned`: search them as plain text. */
 type LackingPages = { kb: ReadableKb; keys: readonly string[]; areScanned: boolean }
 
 const nothingFound: PageHits = { hits: [], total: 0, matched: 'all' }
 
 export type KbSearchOptions = FollowerOptions & {
   updatePatience?: number
-  /** Without it, search knows words only. */
+  /** Absent if search uses words alone. */
   embedding?: { model: EmbeddingModel; now: () => Date } | undefined
 }
 
@@ -65,16 +64,15 @@ export const kbSearch = onePer((kb: ReadableKb, ctx: Context) => {
   })
 })
 
-/** The search index of an open knowledge base, which follows its projection. */
+/** The search index of an open knowledge base, kept up to date with its projection. */
 export class KbSearch {
   readonly #kb: ReadableKb
   readonly #pool: SearchPool
   readonly #directory: string
   readonly #index: IndexFollower
   readonly #updatePatience: number
-  /** Undefined where search knows words only. */
+  /** Undefined if search uses words alone. */
   readonly embedder: KbEmbedder | undefined
-  readonly #questions: QuestionVectors | undefined
   #isClosed = false
 
   constructor(kb: ReadableKb, options: KbSearchOptions) {
@@ -87,10 +85,9 @@ export class KbSearch {
     if (embedding === undefined) return
     const address = () => this.#index.address()
     this.embedder = new KbEmbedder({ ...embedding, pool, address })
-    this.#questions = new QuestionVectors(embedding.model)
   }
 
-  /** See {@link IndexFollower.follow}. Begins to embed what it brought. */
+  /** See {@link IndexFollower.follow}. Then starts embedding. */
   async follow(): Promise<void> {
     await this.#index.follow()
     this.#embed()
@@ -102,8 +99,8 @@ export class KbSearch {
   }
 
   /**
-   * How the index stands, for who watches the server. `behind`: an update is under way, or has failed; `idle`: nobody has asked
-   * since something changed. `behindMs`: for how long the update takes that is under way.
+   * State of the index for monitoring. `behind`: an update is in progress or has failed; `idle`: there was a change, but no query
+   * since. `behindMs`: duration of the current update.
    */
   get figures(): { state: 'current' | 'behind' | 'idle'; lacking: number; behindMs: number } {
     const { currentState, updatingSince } = this.#index
@@ -114,10 +111,11 @@ export class KbSearch {
   }
 
   /**
-   * Asks the index: up to date, or where an update has been under way for 8 seconds, or for one if it brings many pages, as it is. Then new
-   * pages can be missing and changed ones be found as they were, but nothing is shown that the caller may not see now.
-   * @throws {GanglionError} `unavailable` where it cannot answer in time, or the knowledge base is being closed.
-   * @throws what `SearchPool.ask` throws.
+   * Searches the index, after updating it. Once an update has taken 8 seconds, or one if it brings many pages, uses the index as
+   * it is. Then new pages can be missing and changed ones be found by their old text, but no page is shown that the caller may
+   * not see now.
+   * @throws {GanglionError} `unavailable` if it cannot answer in time, or the knowledge base is closing.
+   * @throws as `SearchPool.ask`
    */
   search(asked: Asked<'search'>, over?: SearchLayer): Promise<PageHits & PartialAnswer> {
     return this.#ask(async (address, stamp, isCurrent) => {
@@ -125,7 +123,7 @@ export class KbSearch {
       const found = address ? await this.#pool.ask(address, 'search', { ...asked, stamp, layer }) : nothingFound
       if (isCurrent) return found
       const hits = this.#stillSeen(found.hits, asked.scope, over)
-      // A suggestion is made of pages that may be hidden by now.
+      // A suggestion is dropped: it comes from pages that may be hidden by now.
       const total = found.total - (found.hits.length - hits.length)
       const seen = { hits, total, matched: found.matched }
       const lacking = this.#lacking(address, asked.scope, over)
@@ -136,7 +134,7 @@ export class KbSearch {
     })
   }
 
-  /** As {@link search}; by meaning, too, where a model of embeddings gives the question's vector in time, unless only words are wished. */
+  /** Like {@link search}, for passages. Also by meaning if the embeddings model returns the question's vector in time, unless `by` is `words`. */
   retrieve(
     { by, ...asked }: Asked<'retrieve'> & { by?: 'words' | undefined },
     over?: SearchLayer,
@@ -192,7 +190,7 @@ export class KbSearch {
     return { ranking: vector === undefined && this.embedder.progress.embedded > 0 ? 'words-model-down' : 'words' }
   }
 
-  /** Without Neurons that the index holds as they were, and that are hidden or gone by now. */
+  /** Drops Neurons that are hidden or removed by now, although the index still has them. */
   #stillSeen<Hit extends { key: string }>(
     hits: readonly Hit[],
     scope: View,
@@ -202,7 +200,7 @@ export class KbSearch {
     return hits.filter(({ key }) => isUuid(key) || view.seesNeuron(key))
   }
 
-  /** Lets what is under way come to a quick end. */
+  /** Ends work in progress early. */
   async close(): Promise<void> {
     this.#isClosed = true
     await this.embedder?.close()
@@ -210,7 +208,7 @@ export class KbSearch {
     await withTimeout(patience, this.#pool.release(this.#directory), () => undefined)
   }
 
-  /** Pages that are near a query by meaning; none where no model gives its vector in time. As {@link search} else. */
+  /** Returns pages near a query by meaning; none if no model returns its vector in time. Otherwise like {@link search}. */
   async near(
     { q, scope }: Pick<Asked<'search'>, 'q' | 'scope'>,
     over?: SearchLayer,
@@ -225,11 +223,10 @@ export class KbSearch {
     })
   }
 
-  /** Undefined where no chunk has a vector: the model would be asked in vain. */
   async #vectorOf(question: string): Promise<Float32Array | undefined> {
-    // An index that was closed meanwhile looks at its vectors anew.
+    // An index closed meanwhile must load its vectors again.
     this.#embed()
-    return this.embedder?.progress.embedded ? this.#questions?.of(question) : undefined
+    return this.embedder?.question(question)
   }
 
   #embed(): void {
@@ -248,7 +245,7 @@ export class KbSearch {
         stamp = this.#index.stamp
         if (!this.#isClosed && address !== undefined) return await send(address, stamp, isCurrent)
       } catch (error) {
-        // What was followed since is not in question.
+        // A newer state is not in question.
         if (error instanceof StaleIndex) this.#index.distrust(stamp)
         if (!this.#isClosed && isUnstorable(error)) return await send(undefined, '', false)
         if (!this.#isClosed) throw error
@@ -258,7 +255,7 @@ export class KbSearch {
     return withTimeout(patience, unlessStale(attempt), refuse)
   }
 
-  /** Whether the index is up to date; false where the update takes too long or cannot be stored. */
+  /** Updates the index. Returns false if the update takes too long or cannot be stored. */
   async #update(): Promise<boolean> {
     if (this.#index.currentState !== undefined) return true
     this.#pool.turns.ask(this.#directory)
@@ -269,7 +266,7 @@ export class KbSearch {
         return false
       },
     )
-    followed.catch(() => undefined) // told to whoever waits for it
+    followed.catch(() => undefined) // reported to whoever awaits it
     await Promise.race([followed, this.#index.begun])
     const isMany = this.#index.lacking(manyPages + 1).length > manyPages
     const age = performance.now() - (this.#index.updatingSince ?? performance.now())
@@ -278,7 +275,7 @@ export class KbSearch {
   }
 }
 
-/** Sources that are not indexed yet do not count: the caller's rights to them are not known here. */
+/** Ignores Sources: the caller's rights to them are not known here. */
 function behind({ kb, keys }: LackingPages, scope: View): PartialAnswer {
   const view = new KbView(kb, scope)
   const pages = keys.filter((key) => view.seesNeuron(key)).length
@@ -287,4 +284,22 @@ function behind({ kb, keys }: LackingPages, scope: View): PartialAnswer {
 
 function refuse(): never {
   throw new GanglionError('unavailable', 'The search index is busy or being built; try again in a moment.')
+}
+
+type EmbeddingFigures = EmbeddingCounts & {
+  /** Number of chunks in open knowledge bases with a vector. */
+  embedded: number
+  /** Number of texts without one. */
+  lacking: number
+}
+
+/** Returns the counts of the embeddings model since the start, and the progress of embedding. */
+export async function embeddingFigures(ctx: Context, model: EmbeddingModel): Promise<EmbeddingFigures> {
+  const figures = { ...model.counts, embedded: 0, lacking: 0 }
+  for (const kb of await ctx.kbs.all()) {
+    const { embedder } = kbSearch(kb, ctx)
+    figures.embedded += embedder?.progress.embedded ?? 0
+    figures.lacking += embedder?.progress.lacking ?? 0
+  }
+  return figures
 }

@@ -9,7 +9,7 @@ import { SearchPool } from '../search-pool.ts'
 import { type KbSearch, kbSearch, type SearchLayer } from './kb-search.ts'
 import { neuronDocument } from './neuron-document.ts'
 
-/** Returns what readers search a knowledge base with. A preview has an index of nothing but its changed pages, over that of main. */
+/** Returns the search of a knowledge base for readers. A preview has an index of its changed pages alone, over that of main. */
 export function searchOf(
   kb: ReadableKb,
   ctx: Context,
@@ -25,7 +25,7 @@ const laidOverSearch = onePer((kb: ReadableKb, ctx: Context) => {
     search: (asked) => search.search(asked, layer),
     retrieve: (asked) => search.retrieve(asked, layer),
     near: (asked) => search.near(asked, layer),
-    // Its answers are not kept: it is soon gone.
+    // Answers are not cached: a preview is short-lived.
     currentState: undefined,
   } satisfies ReturnType<typeof searchOf>
 })

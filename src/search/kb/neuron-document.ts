@@ -7,12 +7,12 @@ import { idTail } from '../../rules/candidates/candidate-id.ts'
 import { linkKey } from '../../rules/links/link-target.ts'
 import type { IndexedDocument } from '../search-index.ts'
 
-/** Raised whenever other parts of a page are indexed. */
+/** Raise when other parts of a page are indexed. */
 const pageFormat = 10
 
 /**
- * A page without a title is called by its path. Whether the tags of its text count is the settings' to say: there are more of them
- * then, if it has any of its own.
+ * Version of a page in the index. Contains the path, which is the title of a page without one, and the number of tags, because a
+ * setting decides whether tags in the text count.
  */
 export function versionOf({ blob, path, tags, updatedAt }: NeuronVersion): string {
   return `${pageFormat} ${blob} ${path} ${tags.length} ${updatedAt}`
@@ -22,7 +22,7 @@ export function blobOfVersion(version: string): string {
   return version.split(' ')[1] ?? ''
 }
 
-/** A Neuron as the index takes it. @param text of its file. @param candidates looks up those that made its versions. */
+/** Returns a Neuron as a document to be indexed. @param text of its file @param candidates returns the ids of those that made its versions */
 export async function neuronDocument(
   neuron: NeuronRow,
   { text, candidates }: { text: string; candidates: () => readonly string[] },
@@ -48,7 +48,7 @@ export async function neuronDocument(
   }
 }
 
-/** A name that the server chose ends in part of a candidate's id, which is no word to search for. */
+/** Strips the part of a candidate's id from a file name that the server chose; it is not a word to search for. */
 function searchedName(path: string, candidates: () => readonly string[]): string {
   const name = fileTitle(path)
   const [, stem = name, tail] = /^(.+)-([0-9a-f]{6})$/.exec(name) ?? []

@@ -11,12 +11,12 @@ import { questionTerms } from '../query/question.ts'
 import type { ChunkHit, Packing, PageHit, PageHits, View } from '../search-index.ts'
 import { analyserFor } from '../text/analyser.ts'
 
-/** Bounds of one scan: pages, and characters of their files. What is beyond is reported as missing, as all of them are. */
+/** Maximum pages of one scan, and characters of their files. Pages beyond are reported as missing, as all scanned ones are. */
 const maxPages = 1_000
 const maxLength = 4_000_000
-/** Characters of a page that are one passage, and the least that are worth one. */
+/** Maximum and minimum characters of a passage. */
 const [passageLength, leastLength] = [1_500, 60]
-/** A term in the title counts as much as so many in the text. */
+/** Weight of a term in the title, compared with one in the text. */
 const titleWeight = 3
 
 export type ScannedPage = {
@@ -28,7 +28,7 @@ export type ScannedPage = {
   isWhole: boolean
 }
 
-/** Searches pages that the index lacks as plain text: those that hold terms of a question, best first. */
+/** Searches pages that the index lacks as plain text, and returns those with terms of the question, best first. */
 export async function scanPages(
   kb: ReadableKb,
   keys: readonly string[],
@@ -58,7 +58,7 @@ export async function scanPages(
   return found.sort((a, b) => b.score - a.score)
 }
 
-/** Adds scanned pages to those that the index found, by the rule of the index: pages with all words, or else with some. */
+/** Adds scanned pages to those from the index, by the rule of the index: pages with all words, or else with some. */
 export function withScanned(
   found: Pick<PageHits, 'hits' | 'total' | 'matched'>,
   scanned: readonly ScannedPage[],
@@ -81,7 +81,7 @@ export function withScanned(
   return { hits: [...kept.hits, ...shown], total, matched: isWhole || total === 0 ? 'all' : 'some' }
 }
 
-/** Adds passages of scanned pages behind those of the index, within the bounds of the answer. */
+/** Appends passages of scanned pages to those of the index, within the bounds of the answer. */
 export function withScannedPassages(
   hits: readonly ChunkHit[],
   scanned: readonly ScannedPage[],
@@ -105,7 +105,7 @@ export function withScannedPassages(
   return all
 }
 
-/** The page from the paragraph on that holds most of the terms. */
+/** Returns the text from the paragraph with most of the terms on. */
 function bestPart({ content, terms, title }: ScannedPage): string {
   let [best, most] = [0, 0]
   for (const { 0: paragraph, index } of content.matchAll(/\S[^\n]*(?:\n[^\S\n]*\S[^\n]*)*/g)) {

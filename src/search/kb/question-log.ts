@@ -7,10 +7,10 @@ import { fold } from '../../rules/text/fold.ts'
 import type { AskedQuestion, QuestionCounts, QuestionOrder } from '../../state/asked-questions.ts'
 
 const day = 24 * 60 * 60 * 1000
-/** Characters of a question that are kept. */
+/** Maximum characters of a stored question. */
 const maxQuestion = 200
 
-/** A question as it is counted, and compared with what is pinned: without case, accents and marks at its end. */
+/** Normalises a question, for counting and for comparison with pins: without case, accents and final punctuation. */
 export function questionKey(text: string): string {
   const words = fold(text.slice(0, 5 * maxQuestion))
     .replace(/[\s\p{Cc}]+/gu, ' ')
@@ -20,8 +20,8 @@ export function questionKey(text: string): string {
 }
 
 /**
- * Counts what happened to a question of a person or a visitor, without who asked; nothing of the questions of keys, and nothing where the
- * settings of the knowledge base say so.
+ * Counts an event of a question that a person or a visitor asked, without the name of the caller. Counts neither questions of API
+ * keys nor any if the settings disable it.
  */
 export async function noteQuestion(
   ctx: Context,
@@ -30,7 +30,7 @@ export async function noteQuestion(
   text: string,
   what: Partial<QuestionCounts> | { opened: string },
 ): Promise<void> {
-  // Who tries a preview asks to see what it does.
+  // A question to a preview only tests the preview.
   if (!isHuman(caller) || kb.laidOver !== undefined) return
   const question = questionKey(text)
   const { keptQuestions } = await kb.settings()
@@ -42,12 +42,12 @@ export async function noteQuestion(
     await asked.note(id, question, what, ctx.now())
     await forgetQuestions(ctx, kb)
   } catch (error) {
-    // What is read is answered all the same, as on a full disk.
+    // A read is answered even if the count cannot be stored, as on a full disk.
     ctx.onError(error)
   }
 }
 
-/** Removes the questions that are no longer to be kept. */
+/** Removes questions beyond their retention time. */
 export async function forgetQuestions(ctx: Context, kb: ReadableKb): Promise<void> {
   const { keptQuestions } = await kb.settings()
   await ctx.askedQuestions.removeUntil(
@@ -58,19 +58,19 @@ export async function forgetQuestions(ctx: Context, kb: ReadableKb): Promise<voi
 
 export type QuestionView = Omit<AskedQuestion, 'opened'> & {
   opened: { seqId: string; title: string; times: number }[]
-  /** Whether a page is pinned to it. */
+  /** True if a page is pinned to it. */
   isPinned: boolean
 }
 
 export type QuestionPage = {
   questions: QuestionView[]
-  /** Days for which a question is kept that nobody asks again; 0: none is. */
+  /** Days that a question is stored after it was last asked; 0 if none are. */
   keptDays: number
-  /** Offset of the next page; null where there is none. */
+  /** Offset of the next page; null if there is none. */
   next: number | null
 }
 
-/** What people ask a knowledge base, and what became of it. For curators. @throws {GanglionError} `not_found` */
+/** Lists the questions asked of a knowledge base with their counts. For curators. @throws {GanglionError} `not_found` */
 export async function listQuestions(
   ctx: Context,
   { tenantId }: Caller,

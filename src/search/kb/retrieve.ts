@@ -17,16 +17,17 @@ import type { PartialAnswer } from './kb-search.ts'
 import { searchOf } from './laid-over-search.ts'
 import { answered, scopeOf } from './search-kb.ts'
 
-/** Chunks to choose from, by page: some pages have several that say something on a question. */
+/** Chunks to choose from, per wanted page: some pages have several relevant ones. */
 const overfetch = 3
 const minChunks = 30
-/** Characters of a part of a page that is worth telling: a tool reads on by itself, people do not. */
+/** Minimum characters of a part of a page: a tool reads on by itself, people do not. */
 const least = { chunk: 250, section: 600 }
 
 /**
- * What pages say on a question in natural language, best first, within bounds: of each page one text, of the parts of its chunks
- * that hold most of the question.
- * @throws {GanglionError} `not_found`, `unavailable` @throws {ValidationError} for a filter that names nothing.
+ * Returns what pages say on a question in natural language, best first, within bounds: one text per page, packed from the parts
+ * of its chunks with most of the question.
+ * @throws {GanglionError} `not_found`, `unavailable`
+ * @throws {ValidationError} for an invalid filter
  */
 export async function retrieve(
   ctx: Context,
@@ -55,8 +56,8 @@ export async function retrieve(
 }
 
 /**
- * The passages that {@link retrieve} chooses from: it gives `topK` pages, those of the first passages, where there is room.
- * @param maxChars left out: whole, and all of them
+ * Returns the passages that {@link retrieve} chooses from, at most `topK` pages if there is room.
+ * @param maxChars unlimited if absent
  * @throws {GanglionError} `unavailable`
  */
 export function retrieveRanked(
@@ -71,7 +72,7 @@ export function retrieveRanked(
 }
 
 type Asked = {
-  /** `words`: never by meaning. */
+  /** `words` to search by words alone. */
   by?: 'words' | undefined
   query: string
   audience: Audience
@@ -81,13 +82,13 @@ type Asked = {
   packing?: Packing
 }
 
-/** Passages for a question, best first; none of what the audience may not see. @throws {GanglionError} `unavailable` */
+/** Returns visible passages for a question, best first. @throws {GanglionError} `unavailable` */
 export async function retrievePassages(
   ctx: Context,
   kb: ReadableKb,
   { query: question, audience, limit, ...options }: Asked,
 ): Promise<{ passages: Passage[]; ranking?: Ranking } & PartialAnswer> {
-  // What is cited is what a curator, or the policy, has let in.
+  // Only approved pages are cited, not Sources.
   const scope = { ...(await scopeOf(kb, audience, limit)), kind: 'wiki' } as const
   const { synonyms } = await kb.settings()
   const { hits, ...behind } = await answered(searchOf(kb, ctx).retrieve({ question, scope, synonyms, ...options }))
@@ -95,7 +96,7 @@ export async function retrievePassages(
   const stalenessOf = await stalenessIn(view, ctx.now())
   const passages = hits.flatMap(({ key, ...hit }) => {
     const neuron = view.about(key, findNeuron)
-    // It can be removed or hidden after the index was asked.
+    // The page may have been removed or hidden since the search.
     if (neuron === undefined) return []
     const { seqId, documentId, title, path, commit } = neuron
     const { stale } = stalenessOf(neuron)
@@ -106,7 +107,7 @@ export async function retrievePassages(
   return { passages, ...behind }
 }
 
-/** What filters of a query mean, as fields. @throws {ValidationError} */
+/** Parses filters. @throws {ValidationError} */
 function filtersOf({
   tags = [],
   path,
@@ -146,7 +147,10 @@ function toChunk({ documentId, seqId, title, path, content, headings, rank, stal
   }
 }
 
-/** Who said the sentences of a passage, as readers may know it where others than curators are served. Nothing of a page that main does not have. */
+/**
+ * Returns the origins of a passage's sentences, as readers may know them unless the audience is curators. Empty for a page that
+ * main does not have.
+ */
 export async function blameOf(
   ctx: Context,
   caller: Caller,
@@ -159,8 +163,8 @@ export async function blameOf(
 }
 
 /**
- * Chunks as Markdown for who asked: terse for a tool, a text with its references for people. What a Neuron says is quoted, so
- * that it cannot pass for another one's heading; each is named by its seqId, by which it can be cited.
+ * Formats chunks as Markdown: terse for a tool, with references for people. The text of a Neuron is quoted, so that it cannot
+ * pass for the heading of another one, and is followed by the seqId to cite.
  */
 function formatContext(chunks: readonly RetrieveChunk[], audience: Audience): string {
   return chunks.map(audience === 'tool' ? forTool : audience === 'curator' ? forCurator : forReader).join('\n\n')

@@ -5,22 +5,19 @@ import type { ReadableKb } from '../../kb/readable-kb.ts'
 import type { PageHits } from '../search-index.ts'
 import type { PartialAnswer } from './kb-search.ts'
 
-/** What was found: hits, how many there are in all, and how the query was understood. */
+/** Result of a search: hits, their total, and how the query was read. */
 export type SearchFound = Omit<PageHits, 'hits'> & PartialAnswer & { hits: SearchHit[]; ranking?: Ranking }
 
 type Kept = { found: SearchFound; state: string; database: string | undefined }
 
-/** Bytes, roughly: of answers as objects, and of the texts that HTTP makes of them. */
+/** Approximate bytes of cached answers, as objects and as response texts. */
 const maxBytes = 16 * 2 ** 20
 const hitBytes = 600
 const facetBytes = 60
 
 export const searchAnswers = onePer(({ database }: Context) => new SearchAnswers(database.revision))
 
-/**
- * What was found, for as long as it would be found again: until main, the index or, for Sources, the database changes. People come
- * back to a list of hits, turn its pages and ask for the same words.
- */
+/** Caches answers until main, the index or, for Sources, the database changes: people return to a list of hits, turn its pages and repeat queries. */
 class SearchAnswers {
   readonly #kept = new LRUCache<string, Kept>({ maxSize: maxBytes, sizeCalculation: ({ found }) => sizeOf(found) })
   readonly #databaseRevision: () => string | undefined
@@ -30,9 +27,10 @@ class SearchAnswers {
   }
 
   /**
-   * @param index whose `currentState` is another one whenever main or the index is
-   * @param key names the query and the audience
-   * @param find finds the pages in the knowledge base and its index; what it finds may depend on nothing else
+   * Returns a cached answer, or finds it.
+   * @param index its `currentState` changes with main and the index
+   * @param key identifies the query and the audience
+   * @param find runs the search, whose result may depend on nothing else
    */
   async get(
     { identity }: Pick<ReadableKb, 'identity'>,
@@ -47,7 +45,7 @@ class SearchAnswers {
     const isCurrent = known !== undefined && known.state === state
     if (isCurrent && (known.database === undefined || known.database === database)) return known.found
     const found = await find()
-    // What was found while something changed may be of both states.
+    // A result found during a change may mix both states.
     if (state === undefined || state !== index.currentState) return found
     const hasSource = found.hits.some(({ kind }) => kind === 'source')
     if (hasSource && database === undefined) return found

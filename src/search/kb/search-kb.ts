@@ -19,8 +19,9 @@ import { questionKey } from './question-log.ts'
 import { type SearchFound, searchAnswers } from './search-answers.ts'
 
 /**
- * Pages that match a query, best first; what the caller's audience may not see is neither found nor counted.
- * @throws {GanglionError} `not_found`, `unavailable` @throws {ValidationError} for a query beyond the limits.
+ * Searches a knowledge base. Pages hidden from the caller's audience are neither found nor counted.
+ * @throws {GanglionError} `not_found`, `unavailable`
+ * @throws {ValidationError} for a query beyond the limits
  */
 export async function search(ctx: Context, caller: Caller, kbName: string, query: SearchQuery): Promise<SearchAnswer> {
   return documentsOf(await findPages(ctx, caller, kbName, query))
@@ -33,7 +34,7 @@ const documentsOf = onePer(
   }),
 )
 
-/** The same, as the route answers that names the knowledge base in its query. */
+/** Converts an answer to that of the route that has the knowledge base in its query. */
 export const tenantHitsOf = onePer(
   ({ hits, ...found }: SearchFound): TenantSearchAnswer => ({
     hits: hits.map(({ knowledgeBaseId: _kb, filename: _file, seq: _seq, ...hit }) => hit),
@@ -41,10 +42,7 @@ export const tenantHitsOf = onePer(
   }),
 )
 
-/**
- * Pages that hold words of the query; where none does, those that are near it by meaning. The answer must not be changed.
- * @throws as {@link search}
- */
+/** Finds pages with words of the query; if there are none, pages near it by meaning. The answer must not be modified. @throws as {@link search} */
 export async function findPages(
   ctx: Context,
   caller: Caller,
@@ -54,12 +52,12 @@ export async function findPages(
   const kb = await ctx.readableKb(caller.tenantId, kbName)
   const audience = effectiveAudience(caller)
   const find = () => findPagesIn(ctx, kb, audience, query)
-  // What is found by meaning changes with the vectors, too.
+  // Results by meaning also change with the vectors, so they are not cached.
   if (ctx.embeddingModel !== undefined) return find()
   return searchAnswers(ctx).get(kb, searchOf(kb, ctx), JSON.stringify([audience, utcDay(ctx.now()), query]), find)
 }
 
-/** The same in an open knowledge base. @param query `by: 'words'`: never by meaning. @throws as {@link search} */
+/** {@link findPages} in an open knowledge base. @param query `by: 'words'` to search by words alone @throws as {@link search} */
 export async function findPagesIn(
   ctx: Context,
   kb: ReadableKb,
@@ -70,7 +68,7 @@ export async function findPagesIn(
   const asked = questionKey(query.q)
   const pin = query.kind === 'source' ? undefined : pins.find((one) => questionKey(one.query) === asked)
   if (pin === undefined) return findWords(ctx, kb, audience, query)
-  // Pinned pages push the others on, to later pages.
+  // Pinned pages move the others to later positions.
   const { limit, offset = 0 } = query
   const end = offset + limit
   const found = await findWords(ctx, kb, audience, { ...query, limit: end, offset: 0 })
@@ -82,7 +80,7 @@ export async function findPagesIn(
     return { ...hit, highlight, pinned: true as const }
   })
   const hits = [...first, ...others]
-  // Where all that was found is known, so is how much of it is pinned.
+  // If all hits are known, so is the number of pinned ones among them.
   return { ...found, hits: hits.slice(offset, end), total: found.total > end ? found.total : hits.length }
 }
 
@@ -98,7 +96,7 @@ async function findWords(
   const { hits, ...answer } = await answered(searchOf(kb, ctx).search({ q, scope, options }))
   const shown = async (pages: readonly PageHit[]) => shownOf(ctx, await viewAs(kb, { audience }), pages)
   if (ctx.embeddingModel === undefined || by === 'words') return { hits: await shown(hits), ...answer }
-  // Who is still typing would ask the model at every letter.
+  // An incomplete query is not embedded: that would ask the model at every letter.
   const isMeant = answer.total === 0 && interactive !== true && isPlain(q)
   const { near, ranking = 'words' } = isMeant ? await answered(searchOf(kb, ctx).near({ q, scope })) : { near: [] }
   if (near.length === 0) return { hits: await shown(hits), ...answer, ranking }
@@ -112,13 +110,13 @@ async function findWords(
   }
 }
 
-/** Who looks, at how much. */
+/** Returns the scope of an audience. */
 export async function scopeOf(kb: ReadableKb, audience: Audience, limit: number): Promise<Scope> {
   const { defaultAudience } = await kb.settings()
   return { audience, defaultAudience, limit }
 }
 
-/** The answer of the index, or its error as the contract has it. */
+/** Awaits an answer of the index, and converts errors to those of the contract. */
 export async function answered<Result>(asked: Promise<Result>): Promise<Result> {
   try {
     return await asked
@@ -130,7 +128,7 @@ export async function answered<Result>(asked: Promise<Result>): Promise<Result> 
   }
 }
 
-/** Those that are still there: a Neuron can be removed or hidden, and a Source archived, after the index was asked. */
+/** Returns hits of documents that still exist: a Neuron can be removed or hidden, and a Source archived, after the search. */
 async function shownOf(ctx: Context, view: KbView, pages: readonly PageHit[]): Promise<SearchHit[]> {
   const keys = pages.map(({ key }) => key)
   const neurons = new Map(view.rows((sql) => neuronsOfHits(sql, keys)).map((neuron) => [neuron.seqId, neuron]))
@@ -163,7 +161,7 @@ function toHit(
   }
 }
 
-/** Nothing for a Source that was archived since the index was asked, or for a Neuron. */
+/** Returns undefined for a Source archived since the search, or for a Neuron. */
 async function toSourceHit(
   { sources }: Context,
   { identity }: ViewedKb,

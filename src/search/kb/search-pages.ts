@@ -10,13 +10,13 @@ import type { SearchFound } from './search-answers.ts'
 import { findPages, tenantHitsOf } from './search-kb.ts'
 
 export type PersonQuery = Pick<SearchQuery, 'q' | 'kind'> & {
-  /** The last word is still being typed: what begins so is found, too. */
+  /** True if the last word is still being typed: completions are found, too. */
   isTyping: boolean
 }
 
 export type HitPage = PartialAnswer & {
   hits: SearchHit[]
-  /** How many there are in all. */
+  /** Number of hits in all. */
   total: number
   page: number
   pages: number
@@ -25,7 +25,7 @@ export type HitPage = PartialAnswer & {
   facets?: Facets
 }
 
-/** What one of several knowledge bases holds: the best hits. `isUnavailable`: it could not be asked. */
+/** Best hits of one knowledge base. `isUnavailable`: it could not be searched. */
 export type KbHits = PartialAnswer & {
   kb: { slug: string; title: string }
   hits: SearchHit[]
@@ -36,12 +36,13 @@ export type KbHits = PartialAnswer & {
 const perPage = 20
 const maxPages = 25
 const perKb = 5
-/** How many knowledge bases are searched at once. */
+/** Knowledge bases searched at once. */
 const atOnce = 50
 
 /**
- * A page of what a person's query finds in a knowledge base.
- * @throws {GanglionError} `not_found`, `unavailable` @throws {ValidationError} for a query beyond the limits.
+ * Returns a page of hits for a person's query in a knowledge base.
+ * @throws {GanglionError} `not_found`, `unavailable`
+ * @throws {ValidationError} for a query beyond the limits.
  */
 export async function searchPages(
   ctx: Context,
@@ -73,9 +74,9 @@ export async function searchPages(
 }
 
 /**
- * The best of what a person's query finds in each knowledge base of the tenant, by slug, where it finds anything or
- * can not yet find all.
- * @throws {ValidationError} for a query beyond the limits.
+ * Returns the best hits in each knowledge base of the tenant, by slug, where there are any or not all can be found yet. Searches
+ * the first 50.
+ * @throws {ValidationError} for a query beyond the limits
  */
 export async function searchEverywhere(
   ctx: Context,
@@ -87,9 +88,10 @@ export async function searchEverywhere(
 }
 
 /**
- * Pages that match a query in one knowledge base, or in all of the tenant: then ranked within each and merged by rank. Where one has
- * pages that match the whole query, pages of others that match only a part are left out.
- * @throws {GanglionError} `not_found`, `unavailable` @throws {ValidationError} for a query beyond the limits.
+ * Searches one knowledge base, or all of the tenant: then hits are ranked within each and merged by rank. If one has pages that
+ * match the whole query, partial matches of others are left out.
+ * @throws {GanglionError} `not_found`, `unavailable`
+ * @throws {ValidationError} for a query beyond the limits
  */
 export async function searchTenant(
   ctx: Context,
@@ -119,17 +121,17 @@ export async function searchTenant(
 
 type KbFound = SearchFound & Pick<KbHits, 'kb' | 'isUnavailable'>
 
-/** What each knowledge base of the tenant has, by slug; one that cannot be read does not take the others with it. */
+/** Searches each knowledge base of the tenant, by slug. One that cannot be read does not fail the others. */
 async function findInEach(ctx: Context, caller: Caller, query: SearchQuery): Promise<KbFound[]> {
   const { knowledgeBases } = await listKnowledgeBases(ctx, caller)
   const find = async ({ id, slug, title }: { id: string; slug: string; title: string }): Promise<KbFound> => {
     const kb = { slug, title }
-    // A use of its own: a request over many knowledge bases must not hold more of them than may be open.
+    // Uses each knowledge base separately: a request over many must not hold more than may be open.
     const found = await inUse(() => findPages(ctx, caller, id, query)).catch(unlessUnavailable)
     return { kb, ...(found ?? { hits: [], total: 0, matched: 'all' }), isUnavailable: found === undefined }
   }
   const found: KbFound[] = []
-  // Others need room, too.
+  // Leaves room for other requests.
   const share = Math.max(1, Math.min(atOnce, Math.floor(ctx.kbs.most / 2)))
   for (let at = 0; at < knowledgeBases.length; at += share)
     found.push(...(await Promise.all(knowledgeBases.slice(at, at + share).map(find))))
@@ -148,7 +150,7 @@ function joinedFacets(all: readonly Facets[]): Facets {
   return { tags: joined('tags'), kinds: joined('kinds'), folders: joined('folders') }
 }
 
-/** A tag as a filter of the query language. */
+/** Returns a tag as a filter of the query language. */
 function tagFilter(tag: string | undefined): string {
   const value = (tag ?? '').replace(/["“”„＂]/g, '').trim()
   return value === '' ? '' : `tag:"${value}" `

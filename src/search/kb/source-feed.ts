@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Context } from '../../kb/context.ts'
 import type { KbIdentity } from '../../kb/kb-identity.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
@@ -8,29 +9,29 @@ import { shownMarkdown } from '../../sources/read-source-text.ts'
 import { type Source, tagsOf } from '../../state/sources/source.ts'
 import type { IndexedDocument } from '../search-index.ts'
 
-/** The uploaded Sources of a knowledge base, as the index takes them. */
+/** The uploaded Sources of a knowledge base, to be indexed. */
 export type SearchedSources = {
-  /** Other whenever there may be others, or others of their texts. */
+  /** Returns a mark that changes whenever Sources or their texts may have changed. */
   mark(): Promise<string>
-  /** Another number whenever {@link mark} may be another. */
+  /** Returns a number that changes whenever {@link mark} may change. */
   changes(): number
-  /** By their keys in the index. */
+  /** Returns versions by the keys in the index. */
   versions(): Promise<ReadonlyMap<string, string>>
-  /** Nothing for a key that is none, or of a text that is not there. */
+  /** Returns undefined for an unknown key, or a text that is missing. */
   document(key: string): Promise<SearchedSource | undefined>
 }
 
-/** A Source before it is divided. */
+/** A Source before it is divided into chunks. */
 type SearchedSource = { version: string; length: number; read(): Promise<IndexedDocument> }
 
-/** Characters that are parsed at a time: a book is too much at once. */
+/** Maximum characters to parse at a time: a book is too much at once. */
 const partLength = 200_000
 
-/** The Sources of a knowledge base whose text was read, for its search index. A key is a Source's id. */
+/** Returns the Sources of a knowledge base whose text was read, for its search index. The key is the Source's id. */
 export function searchedSources(kb: KbIdentity, ctx: Context): SearchedSources {
   const { sources, events, parser } = ctx
   let known: { at: number; mark: string } | undefined
-  // Whatever changes a Source is told.
+  // Every change of a Source is an event.
   const changes = () => events.arrivals(kb.tenantId)
   return {
     changes,
@@ -70,7 +71,7 @@ export function searchedSources(kb: KbIdentity, ctx: Context): SearchedSources {
   }
 }
 
-/** Raised whenever other parts of a text are indexed. */
+/** Raise when other parts of a text are indexed. */
 const textFormat = 5
 
 function versionOf({ contentHash, extractedAt, filename }: Source): string {
@@ -83,7 +84,7 @@ async function chunksOf(markdown: string, parser: ParserPool): Promise<Chunk[]> 
   return chunks
 }
 
-/** Parts of whole paragraphs, each begun at a heading where there is one near enough. */
+/** Yields parts of whole paragraphs, each starting at a heading if one is near enough. */
 function* partsOf(markdown: string): Generator<string> {
   for (let start = 0; start < markdown.length; ) {
     const limit = start + partLength
@@ -99,4 +100,11 @@ function cutBefore(markdown: string, start: number, limit: number): number {
     if (at > start + partLength / 2) return at + 1
   }
   return characterStart(markdown, limit)
+}
+
+/** Hashes the chunks of a document: their division also depends on a time limit. */
+export function indexFingerprint({ version, chunks }: IndexedDocument): string {
+  const hash = createHash('sha256').update(version)
+  for (const { content } of chunks) hash.update('\0').update(content)
+  return hash.digest('hex')
 }

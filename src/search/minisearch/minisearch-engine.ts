@@ -19,12 +19,12 @@ import { isWithinEdits } from '../text/edit-rows.ts'
 import { isNameTerm } from '../text/name-terms.ts'
 import { loadChunks, saveChunks } from './minisearch-snapshot.ts'
 
-/** With these, MiniSearch scores a chunk by how often it holds a term, times the term's `idf` among all chunks. */
+/** Options with which MiniSearch's score of a chunk is the frequency of the term times its `idf` among all chunks. */
 const byFrequency: SearchOptions = { bm25: { k: 1e9, b: 0, d: 0 } }
 
 /**
- * MiniSearch in memory: the engine of small knowledge bases. MiniSearch finds the chunks that hold a term, its prefix or what it
- * becomes by edits; the pages that a reader sees are matched and ranked by statistics of their own, so that hidden ones count nowhere.
+ * Engine of small knowledge bases: MiniSearch in memory. MiniSearch finds the chunks with a term, a prefix or a similar term.
+ * Pages are matched and ranked here by statistics of the visible pages, so that hidden ones count nowhere.
  */
 export class MiniSearchEngine implements TermEngine {
   readonly #catalog: Catalog
@@ -32,14 +32,14 @@ export class MiniSearchEngine implements TermEngine {
   readonly #file: string
   readonly #scorer: Scorer
   readonly #index: MiniSearch<TermChunk>
-  /** Of each chunk, to find phrases in. */
+  /** Terms of each chunk, to find phrases. */
   readonly #terms: Map<number, string>
-  /** What it is laid over. */
+  /** Engine below this layer. */
   readonly #below: MiniSearchEngine | undefined
-  /** MiniSearch looks at every term to count them: this is how many there were in so many chunks. */
+  /** Terms at the last count, and chunks then: MiniSearch walks through all terms to count them. */
   #counted = { terms: 0, chunks: 0 }
 
-  /** @param file of the snapshot. */
+  /** Loads the index. @param file of the snapshot */
   constructor(catalog: Catalog, store: IndexStore, file: string, below?: MiniSearchEngine) {
     this.#below = below
     this.#catalog = catalog
@@ -72,14 +72,14 @@ export class MiniSearchEngine implements TermEngine {
     this.#store.removedChunks.note(page, count)
     const end = page.firstChunk + page.lengths.length
     for (let id = end - count; id < end; id++) {
-      // What it is laid over keeps its own; its pages are not visible.
+      // The engine below keeps its chunks; their pages are not visible here.
       if (!this.#terms.has(id)) continue
       this.#index.remove({ id, terms: this.#terms.get(id) ?? '' })
       this.#terms.delete(id)
     }
   }
 
-  /** Pages are known by their chunks. */
+  /** Needs nothing: pages are known by their chunks. */
   addPage(): void {}
 
   removePage(): void {}
@@ -92,21 +92,21 @@ export class MiniSearchEngine implements TermEngine {
 
   close(): void {}
 
-  search(query: Query, visible: Visible, limit: number, deadline: Deadline, among = visible.pages): PageMatches {
+  search(query: Query, visible: Visible, limit: number, deadline: Deadline, allowedPages = visible.pages): PageMatches {
     const lists = new Map(
       everyLeafOf(query).map((leaf) => [leaf, { ...this.#ofLeaf(leaf, visible, deadline), weight: leaf.weight ?? 1 }]),
     )
     const scored = this.#scorer.scorePages(
       leavesOf(query).flatMap((leaf) => lists.get(leaf) ?? []),
       visible,
-      among,
+      allowedPages,
     )
     const matches = this.#matches(withoutBonus(query), lists, visible)
     const pages = scored.filter(({ page }) => matches[page] === 1)
     return {
       pages: best(pages, limit, this.#catalog),
       total: pages.length,
-      matching: () => matches.map((matched, page) => matched & (among[page] ?? 0)),
+      matching: () => matches.map((matched, page) => matched & (allowedPages[page] ?? 0)),
     }
   }
 
@@ -115,10 +115,10 @@ export class MiniSearchEngine implements TermEngine {
     visible: Visible,
     limit: number,
     deadline: Deadline,
-    among = visible.pages,
+    allowedPages = visible.pages,
   ): ScoredChunk[] {
     const lists = terms.map(({ term, weight }) => ({ ...this.#ofTerm(term, visible, deadline), weight }))
-    return best(this.#scorer.scoreChunks(lists, visible, among), limit, this.#catalog)
+    return best(this.#scorer.scoreChunks(lists, visible, allowedPages), limit, this.#catalog)
   }
 
   chunksWith(term: string, visible: Visible): number {
@@ -132,7 +132,7 @@ export class MiniSearchEngine implements TermEngine {
     deadline: Deadline,
   ): [term: string, chunkCount: number][] {
     deadline.check()
-    // For MiniSearch, two neighbours that are swapped are two edits.
+    // MiniSearch counts a transposition as two edits.
     return [...this.#counts(word, visible, { fuzzy: 2 * maxEdits })].filter(([term]) => {
       return isWithinEdits(word, term, maxEdits) && (isNameTerm(term) || !isNameTerm(word))
     })
@@ -163,7 +163,7 @@ export class MiniSearchEngine implements TermEngine {
     return this.#below === undefined ? [this.#index] : [this.#below.#index, this.#index]
   }
 
-  /** 1 for every page that a query matches, by id. */
+  /** Returns 1 for every page that a query matches, by id. */
   #matches(query: Query, lists: ReadonlyMap<Query, ScoredPostings>, visible: Visible): Uint8Array {
     const matches = new Uint8Array(visible.pages.length)
     if (query.type === 'not') {
@@ -172,7 +172,7 @@ export class MiniSearchEngine implements TermEngine {
     } else if (query.type === 'and' || query.type === 'or') {
       const [first = matches, ...others] = query.queries.map((part) => this.#matches(part, lists, visible))
       matches.set(first)
-      // What decides: for `and`, a part that does not match; for `or`, one that does.
+      // Value that decides: a part that does not match for `and`, one that does for `or`.
       const deciding = query.type === 'and' ? 0 : 1
       for (const part of others) {
         for (let page = 0; page < matches.length; page++) if (part[page] === deciding) matches[page] = deciding
@@ -189,7 +189,7 @@ export class MiniSearchEngine implements TermEngine {
     return this.#ofTerms(mostFrequent(this.#counts(leaf.prefix, visible, { prefix: true })), visible, deadline)
   }
 
-  /** The terms that MiniSearch finds for a word, with the number of visible chunks that hold each. */
+  /** Returns the terms that MiniSearch finds for a word, with their numbers of visible chunks. */
   #counts(word: string, visible: Visible, options?: SearchOptions): Map<string, number> {
     const counts = new Map<string, number>()
     const { pagesOfChunks } = this.#catalog
@@ -216,7 +216,7 @@ export class MiniSearchEngine implements TermEngine {
     return this.#list(chunks, frequencies, visible)
   }
 
-  /** Terms as if they were one. */
+  /** Returns the postings of several terms as one list. */
   #ofTerms(terms: readonly string[], visible: Visible, deadline: Deadline): ScoredPostings {
     const together = new Map<number, number>()
     for (const term of terms) {

@@ -12,11 +12,11 @@ const options: Options<TermChunk> = {
   processTerm: (term) => (term === boundary ? null : term),
 }
 
-/** The first line of a snapshot: which it is, and the CRC-32 of what MiniSearch itself made of its index, behind it. */
+/** First line of a snapshot: its id, and the CRC-32 of MiniSearch's own serialisation, which follows. */
 type Header = { id: string; crc32: number }
 const newline = 0x0a
 
-/** MiniSearch with a store's chunks: from a snapshot as far as there is a sound one, else from their terms. */
+/** Loads the chunks of a store into MiniSearch: from a valid snapshot if there is one, the rest from their terms. */
 export function loadChunks(
   store: IndexStore,
   file: string,
@@ -30,10 +30,7 @@ export function loadChunks(
   return { index, terms }
 }
 
-/**
- * Writes a snapshot of what is stored in place of the one before; a crash leaves either, or none that counts. Within a
- * transaction.
- */
+/** Replaces the snapshot. After a crash there is the old one, the new one, or one that is ignored. Within a transaction. */
 export function saveChunks(store: IndexStore, index: MiniSearch<TermChunk>, file: string): void {
   const id = randomUUID()
   const json = Buffer.from(JSON.stringify(index))
@@ -45,14 +42,14 @@ export function saveChunks(store: IndexStore, index: MiniSearch<TermChunk>, file
   store.removedChunks.noteSnapshot(id)
 }
 
-/** Only the last that the store knows of: since then it tells what was removed, and no id was given out twice. */
+/** Loads the snapshot that the store names: the store lists chunks removed since then, and has reused no id. */
 function restore(store: IndexStore, file: string): MiniSearch<TermChunk> | undefined {
   try {
     const bytes = readFileSync(file)
     const end = bytes.indexOf(newline)
     const { id, crc32: sum }: Partial<Header> = JSON.parse(bytes.toString('utf8', 0, end))
     const json = bytes.subarray(end + 1)
-    // The store has none before the first snapshot.
+    // The store names none before the first snapshot.
     if (id === undefined || id !== store.removedChunks.snapshot() || sum !== crc32(json)) return undefined
     const index = MiniSearch.loadJSON<TermChunk>(json.toString('utf8'), options)
     for (const chunk of store.removedChunks.all()) if (index.has(chunk.id)) index.remove(chunk)

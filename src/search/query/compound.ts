@@ -5,8 +5,8 @@ import { isUnspaced } from '../text/script.ts'
 const lettersOnly = /^\p{L}[\p{L}\p{M}]*$/u
 
 /**
- * The term of two words that some write as one, such as `website` of `web site`; undefined where they are no such words: only
- * letters, in a script with spaces, and no stop words but particles, as in `back up`.
+ * Returns the term of two words that are also written as one, such as `website` for `web site`. Undefined unless both are words
+ * of letters in a script with spaces. Stop words count only as particles, as in `back up`.
  */
 export function compoundOf(first: string, second: string, analyser: Analyser): string | undefined {
   const isWord = (word: string) => lettersOnly.test(word) && !isUnspaced(word)
@@ -18,10 +18,10 @@ export function compoundOf(first: string, second: string, analyser: Analyser): s
   return tokens.length === 1 ? tokens[0]?.term : undefined
 }
 
-/** Words of a question that are paired, at most. */
+/** Maximum words of a question to pair. */
 const maxWords = 64
 
-/** The terms of nouns that a text writes as a verb and its particle (`backup` of `back up`), in its first words, each once. */
+/** Returns the terms of nouns that a text writes as verb and particle (`backup` for `back up`). */
 export function particleNouns(text: string, analyser: Analyser): string[] {
   const words = text.split(/\s+/, maxWords)
   const nouns = words.flatMap((word, index) => {

@@ -8,53 +8,51 @@ import type { QueryPart } from './parse-query.ts'
 import { type Query, weighted } from './query-tree.ts'
 import { joinWords, literalOf, wordQuery } from './query-words.ts'
 
-/** What of the visible pages it takes to correct a word. */
+/** Statistics of the visible pages, to correct a word. */
 export type Vocabulary = {
   chunkCount: number
   chunksWith: (term: string) => number
   similarTerms: (word: string, maxEdits: number) => [term: string, chunkCount: number][]
   termsEnding: (ending: string) => [term: string, chunkCount: number][]
-  /** How many pages match. */
+  /** Returns the number of matching pages. */
   pagesWith: (query: Query) => number
 }
 
-/** A word that may be misspelled. */
 export type Suspect = {
   typed: string
-  /** Where it begins in the query, in UTF-16 units. */
+  /** Start in the query, in UTF-16 units. */
   at: number
-  /** Folded. */
+  /** The folded word. */
   word: string
   term: string
-  /** How many chunks have it. */
+  /** Number of chunks with the term. */
   known: number
 }
 
-/** What a word may have been meant to be. */
 export type Correction = {
-  /** What finds it, each part weighted by how near it is. */
+  /** Query for all readings, each weighted by its similarity. */
   query: Query
-  /** What finds the likeliest reading; */
+  /** Query for the likeliest reading. */
   likeliest: Query
-  /** where those are two words that were typed as one, these; */
+  /** The two words, if the likeliest reading is two words typed as one. */
   split?: string
-  /** and whether it goes on where the word ends. */
+  /** True if the likeliest reading completes the word. */
   isCompleted: boolean
 }
 
-/** A word in no more chunks than this is rare, unless there are very many chunks: those are full of names that stand once. */
+/** Maximum chunks with a rare word. In very many chunks only an absent word is rare: they are full of names that occur once. */
 const rare = 2
 const manyChunks = 20_000
-/** One in so many times more is likelier to be meant. */
+/** Factor by which a more frequent word is likelier to be meant. */
 const likelier = 10
-/** Terms that stand for a misspelled word. */
+/** Maximum corrected terms for a word. */
 const maxTerms = 5
 const minLetters = 4
 const minStem = 3
-/** From this length on two edits are allowed, and not one. */
+/** Minimum length of a word, and of a stem, for two edits. */
 const longWord = 8
 const longStem = 6
-/** The shortest part of a word that was typed as one with another. */
+/** Minimum length of a part of a word that is split in two. */
 const minPart = 3
 const weights = { completed: 0.6, ended: 0.6, split: 0.8, oneEdit: 0.5, twoEdits: 0.25 }
 
@@ -62,8 +60,8 @@ const lettersOnly = /^\p{L}[\p{L}\p{M}]*$/u
 const digitsOnly = /^\d+$/
 
 /**
- * The word of a part that no visible page has, or hardly any. Undefined for all others, and for numbers, identifiers, words of fewer
- * than four letters, and scripts without spaces; but for numbers of four digits and more that no page has.
+ * Returns the word of a part if hardly any visible page has it. Undefined for other words, and for numbers, identifiers, words of
+ * fewer than four letters, and scripts without spaces; but numbers of four digits and more that no page has are included.
  */
 export function suspectOf(
   { word: part, query }: QueryPart,
@@ -78,15 +76,15 @@ export function suspectOf(
   if (!(isNumber || lettersOnly.test(typed)) || isUnspaced(typed) || [...word].length < minLetters) return undefined
   const known = chunksWith(token.term)
   if (known > (isNumber || chunkCount > manyChunks ? 0 : rare)) return undefined
-  // It may be found in another way, such as in one with its neighbour.
+  // The part may match otherwise, e.g. the word joined with its neighbour.
   if (known === 0 && pagesWith(query) > 0) return undefined
   return { typed, at: part.at + token.start, word, term: token.term, known }
 }
 
 /**
- * What a word may have been meant to be: a word that it becomes with one edit, from eight letters on with two; words that it
- * begins; or two words that are written apart. For a word that some pages have, only words one edit away that are far likelier, and
- * two words: rare words are typed often, and a walk through all terms for each would take too long.
+ * Returns the likely readings of a word: words one edit away, two from eight letters on; words that it begins; two words typed as
+ * one. For a word that some pages have, only words one edit away that are far likelier, and two words: rare words are typed
+ * often, and walking through all terms for each would take too long.
  */
 export function correctionOf(suspect: Suspect, analyser: Analyser, vocabulary: Vocabulary): Correction | undefined {
   const text = literalOf(suspect.typed)
@@ -117,7 +115,7 @@ export function correctionOf(suspect: Suspect, analyser: Analyser, vocabulary: V
   }
 }
 
-/** The terms that a word or number which no page has ends, the most frequent first: last parts of compounds. */
+/** Returns terms that end with a word or number which no page has, most frequent first: the last parts of compounds. */
 export function termsEndingWith(
   term: string,
   analyser: Analyser,
@@ -132,7 +130,7 @@ export function termsEndingWith(
 
 type Similar = { term: string; edits: number; count: number; startsAlike: boolean; name?: string }
 
-/** The likeliest terms, and what is as near or nearer. */
+/** Returns the likeliest terms, and those at least as similar. */
 function similarTo({ word, term: own, known }: Suspect, analyser: Analyser, vocabulary: Vocabulary): Similar[] {
   const maxEdits = word.length < longWord ? 1 : 2
   const found = new Map<string, Similar>()
@@ -155,7 +153,7 @@ function similarTo({ word, term: own, known }: Suspect, analyser: Analyser, voca
   if (known > 0) {
     for (const term of oneEditFrom(own)) add(term, 1, own[0] === term[0])
   } else if (!isNear) {
-    // What a slip in its ending keeps from being stemmed; words that are their own stem are found above.
+    // Finds words whose ending has a typo that prevents stemming. Words that are their own stem are found above.
     for (const edited of oneEditFrom(word)) {
       if (own === word && !analyser.mayChange(edited)) continue
       const term = termOf(edited, analyser)
@@ -167,7 +165,10 @@ function similarTo({ word, term: own, known }: Suspect, analyser: Analyser, voca
   return likeliest.filter(({ edits }) => edits <= most).slice(0, maxTerms)
 }
 
-/** A word of more edits, or that begins otherwise, is meant where it is so many times more frequent: a rare one may be a slip itself. */
+/**
+ * Returns a frequency weighted by similarity: a word with more edits, or another first letter, must be that much more frequent. A
+ * rare one may be a typo itself.
+ */
 function likelihood({ edits, startsAlike, count }: Similar): number {
   return count / (edits === 1 ? 1 : likelier) / (startsAlike ? 1 : likelier)
 }
@@ -177,7 +178,7 @@ function termOf(word: string, analyser: Analyser): string | undefined {
   return others.length > 0 || (token && analyser.isStopWord(word)) ? undefined : token?.term
 }
 
-/** 1 or 2. */
+/** Returns 1 or 2. */
 function editsBetween(one: string, other: string): number {
   return isWithinEdits(one, other, 1) ? 1 : 2
 }
@@ -189,7 +190,7 @@ function completedBy({ typed }: Suspect, analyser: Analyser, { pagesWith }: Voca
   return [joinWords('or', [weighted(query, weights.completed), names])]
 }
 
-/** The two words that one was meant to be, where they stand one after the other somewhere. */
+/** Returns the two words that were typed as one, if they occur one after the other. */
 function splitsOf(
   { typed, known }: Suspect,
   analyser: Analyser,
@@ -206,17 +207,14 @@ function splitsOf(
   return splits
 }
 
-/** Letters that people type, by script. Words of other scripts only lose letters, or swap them. */
+/** Letters to insert, by script. Words of other scripts only lose or swap letters. */
 const alphabets: readonly [script: RegExp, letters: string][] = [
   [/^[a-z]/, 'abcdefghijklmnopqrstuvwxyz'],
   [/^\p{Script=Cyrillic}/u, 'абвгдежзиклмнопрстуфхцчшщъыьэюяіїєґ'],
   [/^\p{Script=Greek}/u, 'αβγδεζηθικλμνξοπρστυφχψως'],
 ]
 
-/**
- * Every word that a folded word becomes with one edit, each once: 54n + 25 of n Latin letters. After Norvig, "How to Write a
- * Spelling Corrector", 2007.
- */
+/** Returns every word one edit away from a folded word: 54n + 25 for n Latin letters. After Norvig, "How to Write a Spelling Corrector", 2007. */
 function oneEditFrom(word: string): Set<string> {
   const letters = alphabets.find(([script]) => script.test(word))?.[1] ?? ''
   const edited = new Set<string>()

@@ -3,26 +3,26 @@ import { instantOf } from '../../contract/moment.ts'
 import { tagKey } from '../../rules/neurons/tag.ts'
 import { fold } from '../../rules/text/fold.ts'
 
-/** What a page must be, whatever it says. Texts are folded; `at` is the beginning of a year, month or day in UTC. */
+/** Condition on a page, independent of its text. Texts are folded; `at` is the start of a year, month or day in UTC. */
 export type PageFilter =
   | { type: 'tag'; tag: string }
   | { type: 'path'; path: string }
   | { type: 'title'; words: readonly string[] }
   | { type: 'kind'; kind: DocumentKind }
-  /** One of the pages of these keys; retrieve alone has it. */
+  /** Restricts to pages with these keys; only `retrieve` has it. */
   | { type: 'keys'; keys: ReadonlySet<string> }
   | { type: 'before' | 'after'; at: string }
 
-/** Any of these, or none of them. */
+/** Alternatives: one of them must hold, or none if negated. */
 export type FilterGroup = { any: PageFilter[]; isNegated: boolean }
 
-/** What may be filtered by, as it is written before a colon. */
+/** Names of filters, as written before a colon. */
 export const filterNames = ['tag', 'path', 'title', 'kind', 'before', 'after'] as const
 
-/** A year or a month, which queries take beside days and times. */
+/** A year or a month, which queries accept besides days and times. */
 const part = /^\d{4}(?:-\d\d)?$/
 
-/** Reads a filter; undefined where its value is none, so that it is a word like any other. */
+/** Parses a filter. Undefined if the value is invalid, so that it is a word like any other. */
 export function filterOf(name: (typeof filterNames)[number], value: string): PageFilter | undefined {
   if (name === 'before' || name === 'after') {
     const at = instantOf(part.test(value) ? `${value}-01-01`.slice(0, 10) : value.toUpperCase())
@@ -41,17 +41,17 @@ export function filterOf(name: (typeof filterNames)[number], value: string): Pag
   return path === '' ? undefined : { type: name, path }
 }
 
-/** What a page is, beside what it says: what filters ask for. */
+/** Properties of a page that filters test. */
 export type PageFacts = {
   title: string
-  /** In its knowledge base, without a suffix. */
+  /** Path in the knowledge base, without a suffix. */
   path: string
   tags: readonly string[]
   /** ISO 8601, in UTC. */
   changedAt: string
 }
 
-/** The same as filters compare it. */
+/** {@link PageFacts}, folded for comparison. */
 export class ComparedFacts {
   readonly path: string
   readonly changedAt: string
@@ -69,7 +69,7 @@ export class ComparedFacts {
     this.#tagKeys = tags.map(tagKey)
   }
 
-  /** Whether a page passes a filter, but for its kind and key: tags with those below them, paths from the beginning of a folder or name on. */
+  /** True if a page passes a filter other than kind and keys. A tag includes those below it; a path matches from the start of a folder or name. */
   passes(filter: Exclude<PageFilter, { type: 'kind' | 'keys' }>): boolean {
     if (filter.type === 'tag') {
       return this.#tagKeys.some((key) => key === filter.tag || key.startsWith(`${filter.tag}/`))

@@ -6,12 +6,12 @@ import type { ParsedQuery, QueryPart } from './parse-query.ts'
 import type { Leaf, Query } from './query-tree.ts'
 import { joinWords } from './query-words.ts'
 
-/** What counts beside a word's own score: that it stands in a name as it is written, and that the whole name was written. */
+/** Bonus weights: a word is in a name as typed; the whole name was typed; the name begins with what was typed. */
 const weights = { word: 0.3, whole: 1.5, beginning: 0.75 }
 
 /**
- * The same query, which finds the same pages: those that have its words in their names as they were typed, and not only in another
- * form, score higher, and highest those whose name it is.
+ * Adds bonuses to a query without changing which pages match: pages with its words in their names as typed score higher, and
+ * pages with exactly this name highest.
  */
 export function withNames(parsed: ParsedQuery, analyser: Analyser): ParsedQuery {
   const required = parsed.required.map((part): QueryPart => {
@@ -22,7 +22,7 @@ export function withNames(parsed: ParsedQuery, analyser: Analyser): ParsedQuery 
   return name === undefined ? { ...parsed, required } : withWholeName({ ...parsed, required }, name, isOpen, analyser)
 }
 
-/** The same query, where pages of this name score highest. @param isOpen those whose name begins so score higher, too. */
+/** Adds a bonus for pages with this name. @param isOpen also for names that begin so */
 export function withWholeName(parsed: ParsedQuery, name: string, isOpen: boolean, analyser: Analyser): ParsedQuery {
   const [first, ...others] = parsed.required
   const whole = wholeName(name, analyser)
@@ -33,7 +33,7 @@ export function withWholeName(parsed: ParsedQuery, name: string, isOpen: boolean
   return { ...parsed, required: [{ ...first, query: joinWords('or', [first.query, ...names]) }, ...others] }
 }
 
-/** A word in a name as it is written. @param word folded. */
+/** Returns a leaf for a word of a name as written. @param word folded */
 export function nameLeaf(word: string, text: string, type: 'term' | 'prefix' = 'term'): Leaf {
   const name = nameWord(word)
   return {

@@ -11,21 +11,21 @@ import type { Synonyms } from './synonyms.ts'
 const maxWords = 32
 const minPrefix = 2
 
-/** One of the things that must all match. */
+/** Part of a query that must match. */
 export type QueryPart = {
   query: Query
-  /** What was typed, where it is one word: what may be misspelled. `at`: where it begins in the query, in UTF-16 units. */
+  /** Typed text if the part is one word, which may be misspelled. `at`: its start in the query, in UTF-16 units. */
   word?: { text: string; at: number }
 }
 
 export type ParsedQuery = {
   required: readonly QueryPart[]
   excluded: readonly Query[]
-  /** Each must hold. */
+  /** Filters that must all hold. */
   filters: readonly FilterGroup[]
-  /** All that is sought, as typed, where it can be the name of a page: no operators. */
+  /** All words as typed, if they can be the name of a page: no operators. */
   name: string | undefined
-  /** Whether its last word may go on. */
+  /** True if the last word is still being typed. */
   isOpen: boolean
 }
 
@@ -90,7 +90,7 @@ export function parseQuery(
         : [joinWords('or', [query, ...compoundsAt(index, items, analyser), ...(alsoCalled?.[index] ?? [])])]
     if (isNegated || item.negated) {
       excluded.push(...found)
-      // As in Lucene, where `a OR -b OR c` is one of `a` and `c`, and not `b`.
+      // As in Lucene, `a OR -b OR c` is one of `a` and `c`, and not `b`.
       if (!isAlternative) alternatives = undefined
     } else if (isAlternative && alternatives !== undefined) {
       alternatives.queries.push(...found)
@@ -125,7 +125,7 @@ function toPart({ queries, items }: Alternatives): QueryPart {
     : { query, word: { text: item.text, at: item.at } }
 }
 
-/** Words that say little need not match where there are others: pages that have them, too, score higher. */
+/** Makes insignificant words optional if there are others; pages that have them score higher. */
 function withoutIdle(parts: readonly QueryPart[], analyser: Analyser): QueryPart[] {
   const isIdle = ({ word }: QueryPart) => word !== undefined && analyser.isIdle(foldWord(word.text) || word.text)
   const [first, ...others] = parts.filter((part) => !isIdle(part))
@@ -135,7 +135,7 @@ function withoutIdle(parts: readonly QueryPart[], analyser: Analyser): QueryPart
   return [bonuses.length === 0 ? first : { ...first, query }, ...others]
 }
 
-/** What must match of a query, and what must not. */
+/** Returns a query with its exclusions. */
 export function wholeQuery({ required, excluded }: ParsedQuery): Query {
   return joinWords('and', [
     ...required.map(({ query }) => query),
@@ -147,10 +147,10 @@ function queryOfItem({ type, text }: Item, analyser: Analyser): Query | undefine
   return type === 'phrase' ? phraseQuery(text, analyser) : wordQuery(text, analyser)
 }
 
-/** What a word counts that begins as the typed one does, beside the word itself. */
+/** Weight of a word that begins with the typed one, compared with the typed word. */
 const completedWeight = 0.5
 
-/** A word, or words that begin so. */
+/** Returns a query for a word or its completions. */
 function openQuery(word: string, analyser: Analyser): Query | undefined {
   const [query, completed] = [wordQuery(word, analyser), wordQuery(`${word}*`, analyser)]
   const parts = [query, completed && weighted(completed, completedWeight)].filter((part) => part !== undefined)
@@ -163,7 +163,7 @@ function mayGoOn(item: Item): boolean {
   return isPlain(item) && lettersAtEnd.test(item.text) && !isUnspaced(item.text.slice(-1))
 }
 
-/** What a word is together with the one before it, and with the one behind it. */
+/** Returns queries for a word joined with the word before it and with the word after it. */
 function compoundsAt(index: number, items: readonly QueryItem[], analyser: Analyser): Query[] {
   const [before, word, after] = [items[index - 1], items[index], items[index + 1]]
   const text = literalOf(word !== undefined && isPlain(word) ? word.text : '')
@@ -180,7 +180,7 @@ function isPlain(item: QueryItem | undefined): item is QueryItem & { type: 'word
   return item?.type === 'word' && !item.negated
 }
 
-/** @param words of the query before, as typed; those of this part are added. */
+/** Checks the limits of a query. @param words of the parts before, as typed; those of this part are added */
 function checkLimits(part: Query, words: Set<string>): void {
   for (const leaf of everyLeafOf(part)) {
     for (const word of leaf.type === 'phrase' ? leaf.text.split(' ') : [leaf.text]) words.add(word)

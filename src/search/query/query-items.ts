@@ -1,16 +1,16 @@
 import { filterNames, filterOf, type PageFilter } from './filters.ts'
 
-/** What a query is read as, one after the other. */
+/** Lexical item of a query. */
 export type QueryItem =
   | { type: 'operator'; operator: 'AND' | 'OR' | 'NOT' }
-  /** `at`: where the text begins in the query, in UTF-16 units. */
+  /** `at`: start of the text in the query, in UTF-16 units. */
   | { type: 'filter'; filter: PageFilter; negated: boolean }
   | { type: 'word' | 'phrase'; text: string; at: number; negated: boolean }
 
 const quotes = '["“”„＂]'
 const inQuotes = (group: string) => `${quotes}(?<${group}>[^"“”„＂]*)${quotes}`
 
-/** A filter whose value may stand in quotes, a phrase in quotes, or what stands between spaces and parentheses; a `-` negates where neither goes before nor follows. */
+/** Matches a filter with its value, quoted or not, a quoted phrase, or anything between spaces and parentheses. A leading `-` negates it. */
 const items = new RegExp(
   `(?<dash>-(?=[^\\s()-]))?(?:(?<name>${filterNames.join('|')}):(?:${inQuotes('quoted')}|(?<value>[^\\s()]+))|${inQuotes('phrase')}|(?<word>[^\\s()]+))`,
   'gi',
@@ -31,7 +31,7 @@ export function itemsOf(q: string): QueryItem[] {
   })
 }
 
-/** Whether a query is words alone, without operators, phrases and prefixes: then it can be meant as a whole. */
+/** True if a query consists of words alone, without operators, phrases and prefixes, so that its meaning can be searched. */
 export function isPlain(q: string): boolean {
   const read = itemsOf(q)
   return read.length > 0 && read.every((item) => item.type === 'word' && !item.negated && !item.text.endsWith('*'))

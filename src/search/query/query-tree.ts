@@ -1,15 +1,15 @@
 export type Leaf = (
   | { type: 'term'; term: string }
-  /** Folded, not stemmed, at least 2 characters; 1 of the scripts without spaces. */
+  /** Folded, not stemmed; at least 2 characters, or 1 in scripts without spaces. */
   | { type: 'prefix'; prefix: string }
   /** At least 2 terms at consecutive positions. */
   | { type: 'phrase'; terms: readonly string[] }
 ) & {
-  /** What was typed for it. */
+  /** Typed text of the leaf. */
   text: string
-  /** What a match counts: 1 without it. */
+  /** Weight of a match, 1 if absent. */
   weight?: number
-  /** Scores the pages that match, and makes none match. */
+  /** True if the leaf only adds to the score of pages that match otherwise. */
   isBonus?: true
 }
 
@@ -17,10 +17,10 @@ export type Query =
   | Leaf
   | { type: 'and'; queries: readonly Query[] }
   | { type: 'or'; queries: readonly Query[] }
-  /** Only in an `and` that has something else. */
+  /** Occurs only in an `and` with other parts. */
   | { type: 'not'; query: Query }
 
-/** What a page may be found by: all leaves but those that are negated. */
+/** Returns all leaves that are not negated. */
 export function leavesOf(query: Query): Leaf[] {
   return query.type === 'not' ? [] : partsOf(query, leavesOf)
 }
@@ -29,13 +29,13 @@ export function everyLeafOf(query: Query): Leaf[] {
   return query.type === 'not' ? everyLeafOf(query.query) : partsOf(query, everyLeafOf)
 }
 
-/** Whether each page that any leaf is found in matches. */
+/** True if any leaf alone makes a page match. */
 export function isAnyOf(query: Query): boolean {
   if (query.type === 'and' || query.type === 'not') return false
   return query.type !== 'or' || query.queries.every(isAnyOf)
 }
 
-/** What decides whether a page matches. A query has something besides its bonus. */
+/** Returns the query without its bonus leaves, which do not decide whether a page matches. */
 export function withoutBonus(query: Query): Query {
   if (query.type !== 'and' && query.type !== 'or') return query
   const queries = query.queries.filter((part) => !('isBonus' in part)).map(withoutBonus)
@@ -43,7 +43,7 @@ export function withoutBonus(query: Query): Query {
   return first !== undefined && queries.length === 1 ? first : { ...query, queries }
 }
 
-/** The same query, whose matches count less or more. */
+/** Returns the query with its weights multiplied by a factor. */
 export function weighted(query: Query, factor: number): Query {
   if (query.type === 'not') return query
   if (query.type === 'and' || query.type === 'or') {
@@ -56,5 +56,5 @@ function partsOf(query: Exclude<Query, { type: 'not' }>, leaves: (query: Query) 
   return query.type === 'and' || query.type === 'or' ? query.queries.flatMap(leaves) : [query]
 }
 
-/** A query beyond the limits; the message is for who typed it. */
+/** A query beyond the limits. The message is for the person who typed it. */
 export class QueryError extends Error {}

@@ -5,7 +5,7 @@ import { isUnspaced } from '../text/script.ts'
 import { type Token, unjoined } from '../text/tokens.ts'
 import type { Query } from './query-tree.ts'
 
-/** What a word of a query asks for; undefined where it is only punctuation, or stop words. */
+/** Returns the query for a word; undefined if it is punctuation or stop words only. */
 export function wordQuery(word: string, analyser: Analyser): Query | undefined {
   const tokens = analyser.tokens(word)
   const [first, last] = [tokens[0], tokens.at(-1)]
@@ -24,25 +24,25 @@ export function wordQuery(word: string, analyser: Analyser): Query | undefined {
   ])
 }
 
-/** Words of a length that people write with a space or without; what is shorter has none. */
+/** Lengths of Hangul words that are also written with a space. Shorter ones have none. */
 const hangul = /^[가-힣]{4,10}$/
 
-/** A word of Hangul as two, divided at any place: `데이터 베이스`. */
+/** Divides a Hangul word in two at each place: `데이터 베이스`. */
 function spacedOut(typed: string, analyser: Analyser): Query[] {
   const text = literalOf(typed)
   return Array.from({ length: typed.length - 3 }, (_, at) => {
     const tokens = analyser.tokens(`${typed.slice(0, at + 2)} ${typed.slice(at + 2)}`)
-    // A particle may follow where the word ends.
+    // A particle may follow the word.
     return { type: 'phrase', terms: tokens.slice(0, -1).map(({ term }) => term), text }
   })
 }
 
-/** Folded, in one line: what notes are compared by. */
+/** Folds a text to one line, as notes are compared. */
 export function literalOf(text: string): string {
   return plainApostrophes(fold(text)).replace(/\s+/g, ' ').trim()
 }
 
-/** One of several queries, or all of them; those that look for the same count once. */
+/** Joins queries by `or` or `and`. Equal ones count once. */
 export function joinWords(type: 'and' | 'or', queries: readonly Query[]): Query {
   const [only, ...others] = queries
   if (only !== undefined && others.length === 0) return only
@@ -51,7 +51,7 @@ export function joinWords(type: 'and' | 'or', queries: readonly Query[]): Query 
   return first !== undefined && distinct.length === 1 ? first : { type, queries: distinct }
 }
 
-/** A query without how it was typed. Terms have no spaces. */
+/** Returns a key of a query, independent of what was typed. Terms have no spaces. */
 function soughtBy(query: Query): string {
   if (query.type === 'and' || query.type === 'or') return `${query.type} (${query.queries.map(soughtBy).join()})`
   if (query.type === 'not') return `not (${soughtBy(query.query)})`
@@ -59,7 +59,7 @@ function soughtBy(query: Query): string {
   return `${query.type} ${sought} ${query.weight ?? 1} ${query.isBonus ?? false}`
 }
 
-/** Words that begin as the last word of what is typed does, and before it the others. */
+/** Returns the query for a prefix: words with the prefix of the last word, after the other words. */
 function prefixQuery(typed: string, analyser: Analyser): Query {
   const text = literalOf(typed)
   const spellings = [...new Set([typed.toLowerCase(), unjoined(typed)])].flatMap((spelling) => {
@@ -74,14 +74,14 @@ function prefixQuery(typed: string, analyser: Analyser): Query {
   return joinWords('or', spellings)
 }
 
-/** What words one after the other ask for, as they are written or undivided; undefined where there is none. */
+/** Returns the query for consecutive words, as written or joined; undefined if there is none. */
 export function phraseQuery(typed: string, analyser: Analyser): Query | undefined {
   const text = literalOf(typed)
   const spellings = [...new Set([typed, unjoined(typed)])].flatMap((spelling) => {
     const tokens = analyser.tokens(spelling)
     const [last, beforeLast] = [tokens.at(-1), tokens.at(-2)]
     if (last === undefined || !isUnspaced(last.term)) return sequence(tokens, text)
-    // The last character of a run: a text where the run goes on has it only in a pair.
+    // The last character of a run is a token of its own, but a longer run has it only in a pair.
     if (beforeLast !== undefined && last.start < beforeLast.end) return sequence(tokens.slice(0, -1), text)
     const others = sequence(analyser.tokens(spelling.slice(0, last.start)), text)
     return [joinWords('and', [...others, { type: 'prefix', prefix: last.term, text }])]
@@ -89,7 +89,7 @@ export function phraseQuery(typed: string, analyser: Analyser): Query | undefine
   return spellings.length === 0 ? undefined : joinWords('or', spellings)
 }
 
-/** The terms of tokens at consecutive positions; none of no token. */
+/** Returns the query for tokens at consecutive positions; empty if there are none. */
 function sequence(tokens: readonly Token[], text: string): Query[] {
   const [first, ...others] = tokens
   if (first === undefined) return []
@@ -102,14 +102,14 @@ function sequence(tokens: readonly Token[], text: string): Query[] {
   ]
 }
 
-/** What English and the Romance words in other languages end in when a stemmer shortens them. */
+/** Endings that stemmers remove, of English words and of Romance words in other languages. */
 const endings =
   `s es ed er ies ing ly ness ment able ible ably ance ence ant ent ive al ally ous ful ism ist ity ion ation ational
   ize izing ization`.split(/\s+/)
 
 /**
- * Stems that do not begin with a prefix, of words that could: an index holds `escal` for `escalation`, which `escalati`
- * begins. Each ending is put behind the prefix, and behind what of the ending the prefix has already.
+ * Returns the stems of words with a prefix that do not begin with it: an index contains `escal` for `escalation`, which begins
+ * with `escalati`. Adds each ending to the prefix, and the rest of an ending that has begun.
  */
 function prefixStems(prefix: string, analyser: Analyser): string[] {
   const stems = new Set<string>()

@@ -5,12 +5,12 @@ export type QuestionTerm = { term: string; weight: number }
 
 const maxTerms = 64
 
-/** What a term counts that a word is found by beside its own. */
+/** Weight of an alternative term of a word. */
 const alsoWeight = 0.5
 
 /**
- * What a question in natural language asks for: its terms without stop words, at most 64, those that weigh most and then those
- * that come first. The weight is the number of times it occurs; half, where a word is only found by it, too.
+ * Returns the terms of a question without stop words, at most 64: by weight, then by position. The weight is the number of
+ * occurrences, half for alternative terms.
  */
 export function questionTerms(text: string, analyser: Analyser): QuestionTerm[] {
   const weights = new Map<string, number>()
@@ -18,14 +18,14 @@ export function questionTerms(text: string, analyser: Analyser): QuestionTerm[] 
   const add = (term: string, weight: number) => weights.set(term, (weights.get(term) ?? 0) + weight)
   let lastEnd = 0
   for (const { start, end, term, also } of analyser.tokens(text)) {
-    // The last character of a run, which the pair before it has already.
+    // The pair before has this character already.
     if (end === lastEnd) continue
     lastEnd = end
     const word = text.slice(start, end)
     const isStopWord = analyser.isStopWord(foldWord(word))
     if (analyser.isIdle(foldWord(word) || word)) idle.add(term)
     if (!isStopWord) add(term, 1)
-    // A stop word can begin what is none: the `oncall` of `on-call` is longer.
+    // A stop word can begin a longer word: `oncall` of `on-call`.
     for (const other of also) if (!isStopWord || other.length > end - start) add(other, alsoWeight)
   }
   const said = [...weights].filter(([term]) => !idle.has(term))

@@ -4,19 +4,19 @@ import { type Query, weighted } from './query-tree.ts'
 import { joinWords, literalOf, phraseQuery } from './query-words.ts'
 import { type QuestionTerm, questionTerms } from './question.ts'
 
-/** What a synonym counts beside the word that was typed. */
+/** Weight of a synonym, compared with the typed word. */
 const weight = 0.7
-/** Synonyms of one word or phrase that are looked for, at most. */
+/** Maximum synonyms of one word or phrase. */
 const maxAlternatives = 20
 
-/** Terms that are looked for beside those of a question, at most. */
+/** Maximum synonyms of a question's terms. */
 const maxTerms = 64
 
-/** Groups of words and phrases that mean the same, analysed once. */
+/** Groups of synonymous words and phrases, analysed once. */
 export class Synonyms {
-  /** By terms with a space between: the others of their groups. */
+  /** Synonyms by their terms, joined with spaces. */
   readonly #alternatives = new Map<string, Alternative[]>()
-  /** Words of the longest phrase. */
+  /** Number of words of the longest phrase. */
   #maxWords = 0
 
   constructor(groups: readonly (readonly string[])[], analyser: Analyser) {
@@ -42,7 +42,7 @@ export class Synonyms {
     }
   }
 
-  /** What finds the synonyms of each item of a query: of the word alone, and of phrases of words side by side that it is part of. */
+  /** Returns queries for the synonyms of each item: of the word alone, and of phrases that it is part of. */
   ofItems(items: readonly QueryItem[], analyser: Analyser): Query[][] {
     const found = items.map((): Query[] => [])
     if (this.#maxWords === 0) return found
@@ -55,14 +55,14 @@ export class Synonyms {
     return found
   }
 
-  /** The terms of what words and phrases of a question are called, too. */
+  /** Returns the terms of synonyms of words and phrases in a question. */
   ofQuestion(question: string, analyser: Analyser): QuestionTerm[] {
     const terms = analyser.tokens(question).map(({ term }) => term)
     const found = this.#within(terms).flatMap(({ alternatives }) => alternatives.flatMap((one) => one.terms))
     return found.slice(0, maxTerms)
   }
 
-  /** The runs of terms that have synonyms. No run goes over an empty term. */
+  /** Finds runs of terms with synonyms. An empty term ends a run. */
   #within(terms: readonly string[]): { start: number; end: number; alternatives: readonly Alternative[] }[] {
     return terms.flatMap((_, start) => {
       const gap = terms.indexOf('', start)
@@ -76,7 +76,7 @@ export class Synonyms {
   }
 }
 
-/** What finds a synonym: in a query, and in a question. */
+/** A synonym as a query, and as terms of a question. */
 type Alternative = { query: Query; terms: readonly QuestionTerm[] }
 
 function termsOf(text: string, analyser: Analyser): string {
@@ -86,7 +86,7 @@ function termsOf(text: string, analyser: Analyser): string {
     .join(' ')
 }
 
-/** The same query for what was typed. */
+/** Replaces the typed text of a query's leaves. */
 function as(text: string, query: Query): Query {
   if (query.type === 'not') return query
   if (query.type !== 'and' && query.type !== 'or') return { ...query, text }

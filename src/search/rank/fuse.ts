@@ -1,42 +1,42 @@
 import type { ScoredChunk } from '../index/term-engine.ts'
 
 /**
- * How near the visible chunks with a vector are to a question, in standard scores: by how many standard deviations a chunk is nearer
- * than the mean of all of them. What is not visible is not in the mean.
+ * Nearness of visible chunks to a question, in standard scores: standard deviations above the mean nearness of all visible chunks
+ * with a vector. Invisible chunks do not affect the mean.
  */
 export interface Nearness {
-  /** Visible chunks with a vector. */
+  /** Number of visible chunks with a vector. */
   readonly count: number
-  /** The standard score of a visible chunk; undefined where it has no vector. */
+  /** Returns the standard score of a visible chunk; undefined if it has no vector. */
   of(chunk: number): number | undefined
-  /** The chunks that are nearest, best first, by their standard scores. */
+  /** Returns the nearest chunks with their standard scores, best first. */
   nearest(limit: number): ScoredChunk[]
 }
 
 /**
- * Witnesses are the chunks that the words rank best, and those that are nearest. They are a twentieth of all chunks, within these
- * bounds: of a few chunks no ten can be far nearer than the mean.
+ * Number of witnesses, the chunks that rank best by words or are nearest: a twentieth of all chunks, within these bounds. Among
+ * few chunks, ten cannot be far above the mean.
  */
 const witnesses = { part: 1 / 20, min: 3, max: 10 }
-/** Mean standard score of the words' witnesses: up to the first, the model counts nothing; from the second on, all that it may. */
+/** Mean standard score of the words' witnesses. Up to `from` the model has no weight, from `to` on its full weight. */
 const understanding = { from: 1.5, to: 4 }
-/** What the words give the nearest chunks, as a part of what they give their own best. */
+/** Word score of the nearest chunks, relative to that of the words' own best. */
 const agreement = { from: 0.3, to: 0.9 }
-/** What the nearest chunk gains at most, where the best one by words has 1. */
+/** Maximum gain of the nearest chunk; the best by words has 1. */
 const share = 0.5
-/** By how many standard scores the nearest chunk must be nearer than chance would have it, to count without the words' word. */
+/** Standard scores above chance that the nearest chunk needs to count without agreement. */
 const margin = 0.5
-/** What such a chunk has at most, where the last one by words has 1. */
+/** Maximum score of such a chunk; the last one by words has 1. */
 const behind = 0.5
 
 /**
- * Merges what words and a model of embeddings find, best first: by a convex combination, without learning, of the words' scores and
+ * Merges the results of words and of an embeddings model, best first: a convex combination, without training, of word scores and
  * standard scores of nearness (Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval", 2023). The model
- * counts as much as it agrees with the words: if it understands the question, the words' best chunks are near, and the nearest ones
- * hold words of the question; if it does not, both are as any other chunk. So a useless model leaves the words' order alone. Without
- * agreement, chunks that are nearer than chance would have it come behind what the words find.
+ * has as much weight as it agrees with the words: if it understands the question, the words' best chunks are near, and the
+ * nearest chunks contain words of the question. So a useless model does not change the words' order. Without agreement, chunks
+ * that are nearer than chance explains come last.
  * @param words best first, with scores over 0
- * @returns undefined where the model tells nothing
+ * @returns undefined if the model contributes nothing
  */
 export function fuse(words: readonly ScoredChunk[], nearness: Nearness, limit: number): ScoredChunk[] | undefined {
   const nearest = nearness.nearest(limit)
@@ -53,10 +53,10 @@ export function fuse(words: readonly ScoredChunk[], nearness: Nearness, limit: n
   for (const { chunk, page, score } of nearest) {
     if (!byWords.has(chunk) && score > 0) fused.push({ chunk, page, score: (weight * score) / top })
   }
-  return fused.sort((a, b) => b.score - a.score) // stable: what is equal stays as it was
+  return fused.sort((a, b) => b.score - a.score) // stable: equal scores keep their order
 }
 
-/** 0 to {@link share}. */
+/** Returns the weight of the model, 0 to {@link share}. */
 function weightOf({
   byWords,
   nearest,
@@ -75,17 +75,19 @@ function weightOf({
 }
 
 /**
- * The nearest chunks, best first, if the first of them is clearly nearer than the nearest of so many would be by chance; else none.
- * @param nearest by standard scores, best first. @param count of all chunks
+ * Returns the nearest chunks, best first, if the first is clearly nearer than the nearest of so many would be by chance; else
+ * none.
+ * @param nearest by standard scores, best first
+ * @param count of all chunks
  */
 export function beyondChance(nearest: readonly ScoredChunk[], count: number): ScoredChunk[] {
-  // The largest of so many normal variables, on average.
+  // Expected maximum of `count` normal variables.
   const chance = Math.sqrt(2 * Math.log(Math.max(1, count)))
   const top = nearest[0]?.score ?? 0
   return top < chance + margin ? [] : nearest.filter(({ score }) => score >= chance)
 }
 
-/** The words' chunks, and behind them those that are near beyond chance. */
+/** Appends the chunks that are nearer than chance explains to the words' chunks. */
 function withBeyondChance(
   words: readonly ScoredChunk[],
   nearest: readonly ScoredChunk[],
@@ -103,7 +105,7 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length)
 }
 
-/** 0 up to `from`, 1 from `to` on, and in proportion between. */
+/** Returns 0 up to `from`, 1 from `to` on, and interpolates between. */
 function between(value: number, { from, to }: { from: number; to: number }): number {
   return Math.min(1, Math.max(0, (value - from) / (to - from)))
 }

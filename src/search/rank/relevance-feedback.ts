@@ -3,33 +3,33 @@ import { isNameTerm } from '../text/name-terms.ts'
 import { TermScan, TermTable } from '../text/term-table.ts'
 import { idf, saturation } from './scorer.ts'
 
-/** A chunk that was found: its terms, as `pageTerms` writes them, and their number. */
+/** A chunk that was found, with its terms as `pageTerms` writes them and their number. */
 export type ExpansionTerm = { page: number; score: number; terms: string; length: number }
 
-/** The statistics of the visible chunks by which a term is weighed. */
+/** Statistics of the visible chunks, to weight terms. */
 export type Figures = { chunkCount: number; averageLength: number; chunksWith: (term: string) => number }
 
 export type FeedbackParameters = {
-  /** How many pages the model is made from: the best chunk of each. */
+  /** Number of pages, each with its best chunk, from which the model is built. */
   pages: number
-  /** A chunk whose score is lower than the best by this share of it counts 1/e as much. */
+  /** Share of the best score by which a chunk's score is lower when it counts 1/e as much. */
   decay: number
-  /** What likeness to the model counts beside the score for the question. 0 is no feedback. */
+  /** Weight of similarity to the model, compared with the score for the question. 0 disables feedback. */
   weight: number
 }
 
 /** Chosen by leave-one-collection-out cross-validation (see docs/benchmarks.md). */
 export const feedbackParameters: FeedbackParameters = { pages: 20, decay: 0.2, weight: 0.9 }
 
-/** Terms of the model at most. */
+/** Maximum terms of the model. */
 const maxTerms = 60
-/** A term in more than this share of the chunks says nothing, unless the question has it. */
+/** Maximum share of chunks with a term of the model, unless the question has the term. */
 const maxShare = 0.1
 
 /**
- * Returns new scores for the candidates of a question, which are sorted by score: a candidate gains by what it shares with the best
- * ones beyond the question's own words. Pseudo-relevance feedback after RM3 (Lavrenko and Croft, "Relevance-Based Language Models",
- * 2001; Abdul-Jaleel et al., "UMass at TREC 2004"), which here reorders candidates and never adds any.
+ * Returns new scores for candidates, sorted by score: a candidate gains by sharing terms with the best ones beyond the question's
+ * own. Pseudo-relevance feedback after RM3 (Lavrenko and Croft, "Relevance-Based Language Models", 2001; Abdul-Jaleel et al.,
+ * "UMass at TREC 2004"), which here only reorders candidates.
  * @param questionWeights by term
  */
 export function feedback(
@@ -52,7 +52,7 @@ export function feedback(
   })
 }
 
-/** Returns the weights, by term, of what the best candidates are about. */
+/** Returns the weights of the terms that characterise the best candidates. */
 function relevanceModel(
   candidates: readonly ExpansionTerm[],
   questionWeights: ReadonlyMap<string, number>,
@@ -84,7 +84,7 @@ function relevanceModel(
   return new Map(chosen.map(({ term, likelihood, rarity }) => [term, (likelihood / mass) * rarity]))
 }
 
-/** Yields terms with the highest numbers first. Few of them are taken, so it does not put them all in order at once. */
+/** Yields terms by descending likelihood. Sorts lazily, because few of them are used. */
 function* mostLikely(
   terms: readonly string[],
   likely: readonly number[],
@@ -105,7 +105,7 @@ function bestOfPages(candidates: readonly ExpansionTerm[], count: number): Expan
   return [...best.values()].slice(0, count)
 }
 
-/** Returns where the texts of a chunk are in its terms. One that stands there several times, as the title does, counts once. */
+/** Returns the ranges of the texts in a chunk's terms. A repeated text, such as the title, counts once. */
 function textsOnce(terms: string): [from: number, to: number][] {
   const texts: [from: number, to: number][] = []
   let before = ''
@@ -120,7 +120,7 @@ function textsOnce(terms: string): [from: number, to: number][] {
   return texts
 }
 
-/** Counts how often each of some terms stands in texts of terms with spaces between. */
+/** Counts occurrences of given terms in texts of space-separated terms. */
 export class TermCounter {
   readonly #table: TermTable
   readonly #counts: Uint32Array
@@ -132,7 +132,7 @@ export class TermCounter {
     this.#counts = new Uint32Array(terms.length)
   }
 
-  /** Counts in the part of a text from one place to before another: each begins or ends a term. */
+  /** Counts in a range of a text, which starts and ends between terms. */
   add(text: string, from: number, to: number): void {
     this.#scan.scan(text, from, to)
     for (let at = 0; at < this.#scan.count; at++) {
@@ -144,7 +144,7 @@ export class TermCounter {
     }
   }
 
-  /** What was counted since the last time: terms by their index, in the order in which they came. */
+  /** Yields the counts since the last call, by index of the term, and resets them. */
   *take(): Generator<[index: number, count: number]> {
     for (const index of this.#found) {
       const count = this.#counts[index] ?? 0

@@ -1,8 +1,6 @@
 import type { Chunk } from '../../rules/neurons/chunk.ts'
-import type { Catalog } from '../index/catalog.ts'
 import type { Deadline } from '../index/deadline.ts'
-import type { IndexStore } from '../index/index-store.ts'
-import type { ScoredChunk, TermEngine } from '../index/term-engine.ts'
+import type { IndexParts, ScoredChunk } from '../index/term-engine.ts'
 import { particleNouns } from '../query/compound.ts'
 import { termsEndingWith } from '../query/corrections.ts'
 import type { FilterGroup } from '../query/filters.ts'
@@ -10,34 +8,30 @@ import { type QuestionTerm, questionTerms } from '../query/question.ts'
 import type { Synonyms } from '../query/synonyms.ts'
 import type { Nearness } from '../rank/fuse.ts'
 import type { ChunkHit, Reach, Scope } from '../search-index.ts'
-import type { Analyser } from '../text/analyser.ts'
 import { initialismsAsked } from '../text/initialisms.ts'
 import { fuse } from './fuse.ts'
 import { type FeedbackParameters, feedback } from './relevance-feedback.ts'
 import { idf } from './scorer.ts'
 
-/** What is read of an index to answer a question. */
-type Parts = { analyser: Analyser; engine: TermEngine; store: IndexStore; catalog: Catalog }
+/** Returns the nearness of the chunks of some pages, 1 by id; undefined if it is not known. */
+export type Near = (allowedPages: { pages: Uint8Array }) => Nearness | undefined
 
-/** How near the chunks of some pages, 1 by id, are to the question; undefined where that is not known. */
-export type Near = (among: { pages: Uint8Array }) => Nearness | undefined
-
-/** What a word counts in place of one that was asked: a compound that it ends, an initialism. */
+/** Weight of a related form, compared with the word asked for: a compound that ends with it, or an initialism. */
 const formWeight = 0.5
-/** What code counts beside prose, for a question in words. */
+/** Weight of code compared with prose, for a question in words. */
 const codeWeight = 0.8
 const inWords = /^[\p{L}\p{M}\p{N}\s,;:.?!'’"()-]*$/u
-/** Chunks that feedback puts in order. */
+/** Minimum candidates for feedback. */
 const minCandidates = 100
 
 /**
- * Returns the chunks that hold any term of a question in natural language, or are near it by meaning, best first.
- * @param options.near how near the chunks are to the question; without it, words alone count.
+ * Returns the chunks that contain any term of a question in natural language, or are near it by meaning, best first.
+ * @param options.near nearness of the chunks to the question; if absent, words alone count
  * @throws {SearchTimeout}
  */
 export function retrieveChunks(
   question: string,
-  parts: Parts,
+  parts: IndexParts,
   options: {
     scope: Scope
     reach: Reach
@@ -51,7 +45,7 @@ export function retrieveChunks(
   const { analyser, engine, store, catalog } = parts
   const { scope, reach, limit, filters, near, synonyms } = options
   const visible = catalog.visible(scope)
-  const among = filters.length === 0 ? visible.pages : catalog.passing(filters, visible)
+  const allowedPages = filters.length === 0 ? visible.pages : catalog.passing(filters, visible)
   const chunksWith = (term: string) => engine.chunksWith(term, visible)
   const asked = questionTerms(question, analyser)
   const compounds = particleNouns(question, analyser).filter((term) => chunksWith(term) > 0)
@@ -65,7 +59,7 @@ export function retrieveChunks(
   ]
   const terms = [...asked]
   for (const one of added) if (!terms.some(({ term }) => term === one.term)) terms.push(one)
-  const found = engine.retrieve(terms, visible, Math.max(scope.limit, minCandidates), limit, among)
+  const found = engine.retrieve(terms, visible, Math.max(scope.limit, minCandidates), limit, allowedPages)
   const candidates = worthTelling(found, terms, parts)
   const { chunkCount, averageChunkLength: averageLength } = visible
   const weights = new Map(terms.map(({ term, weight }) => [term, weight]))
@@ -76,8 +70,8 @@ export function retrieveChunks(
       const weight = candidate.isCode && isInWords ? codeWeight : 1
       return { ...candidate, score: weight * (scores[index] ?? 0) }
     })
-    .sort((a, b) => b.score - a.score) // stable: what is equal stays as it was
-  const nearness = near?.({ pages: among })
+    .sort((a, b) => b.score - a.score) // stable: equal scores keep their order
+  const nearness = near?.({ pages: allowedPages })
   const fused = nearness && fuse(ranked, nearness, Math.max(scope.limit, minCandidates))
   const rarity = Object.fromEntries(
     asked.map(({ term }) => [term, idf(chunksWith(term), chunkCount) / idf(0, chunkCount)]),
@@ -105,14 +99,11 @@ export function retrieveChunks(
   return hits
 }
 
-/**
- * Chunks that hold a term in their own text or headings, and not only in the title of their page. Where a page has none, its
- * first chunk stands for it.
- */
+/** Drops chunks with terms of the question only in their page's title. If a page has no other chunks, its first chunk represents it. */
 function worthTelling(
   found: readonly ScoredChunk[],
   terms: readonly QuestionTerm[],
-  { store, catalog }: Pick<Parts, 'store' | 'catalog'>,
+  { store, catalog }: Pick<IndexParts, 'store' | 'catalog'>,
 ) {
   const candidates = found.map((scored) => {
     const { terms: held, ownAt, isCode } = store.chunks.terms(scored.chunk)
@@ -129,13 +120,14 @@ function worthTelling(
   return candidates.filter(({ page, isOwn, ordinal }) => isOwn || (ordinal === 0 && !told.has(page)))
 }
 
-/** Characters that a section has at most, to be read in one go. */
+/** Maximum characters of a section, to be read in one go. */
 const maxLength = 2000
 
 /**
- * A chunk with its neighbours under the same headings, as many as fit: those that follow, then those before.
- * @param ids of the page's chunks, in order. @param at which of them it is about.
- * @returns ids, in order.
+ * Returns a chunk with neighbours under the same headings, as many as fit: those after it, then those before.
+ * @param ids of the page's chunks, in order
+ * @param at index of the chunk
+ * @returns ids, in order
  */
 function sectionAround(ids: readonly number[], at: number, chunkOf: (id: number) => Chunk): number[] {
   const [chunk] = ids.slice(at, at + 1)

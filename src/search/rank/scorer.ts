@@ -3,36 +3,36 @@ import type { ScoredChunk } from '../index/term-engine.ts'
 import type { Visible } from '../index/visible.ts'
 
 /**
- * Okapi BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009). Chunks are of much the
- * same length, so that it matters less than for whole documents: b is 0.5, where 0.75 is usual (see docs/benchmarks.md).
+ * Parameters of Okapi BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009). Chunks have
+ * similar lengths, so length matters less than for whole documents: b is 0.5 instead of the usual 0.75 (see docs/benchmarks.md).
  */
 const k1 = 1.2
 const b = 0.5
 
-/** The weight of a term that is in `n` of `total` units; never negative, as Lucene has it. */
+/** Returns the weight of a term in `n` of `total` units. Never negative, as in Lucene. */
 export function idf(n: number, total: number): number {
   return Math.log(1 + (total - n + 0.5) / (n + 0.5))
 }
 
-/** What `frequency` occurrences in a unit of this length count for: 0 to k1 + 1. */
+/** Returns the score of `frequency` occurrences in a unit of this length: 0 to k1 + 1. */
 export function saturation(frequency: number, length: number, averageLength: number): number {
   return (frequency * (k1 + 1)) / (frequency + k1 * (1 - b + (b * length) / averageLength))
 }
 
-/** Where something that is sought stands: visible chunks, each once, and how often it stands in each. */
+/** Postings of a leaf: visible chunks, each once, with frequencies. */
 export type ScoredPostings = {
   chunks: readonly number[]
   frequencies: readonly number[]
-  /** Of all that is visible, listed here or not. */
+  /** Counts of all visible chunks and pages, listed here or not. */
   chunkCount: number
   pageCount: number
   weight: number
 }
 
-/** What a page's own score counts beside that of its best chunk, and a chunk's page beside the chunk. */
+/** Weight of a page's own score in the score of its chunks. */
 export const pageShare = 0.5
 
-/** Scores chunks and pages by BM25. Keeps its buffers, which are as long as there are ids, from query to query. */
+/** Scores chunks and pages by BM25. Reuses its buffers, which are as long as there are ids. */
 export class Scorer {
   readonly #catalog: Catalog
   #ofChunk = new Float64Array(0)
@@ -43,12 +43,9 @@ export class Scorer {
     this.#catalog = catalog
   }
 
-  /**
-   * Every chunk in any of the lists, in no order.
-   * @param among 1 for each page whose chunks are wanted, by id.
-   */
-  scoreChunks(lists: readonly ScoredPostings[], visible: Visible, among = visible.pages): ScoredChunk[] {
-    const chunks = this.#accumulate(lists, visible, among)
+  /** Returns every chunk in any of the lists, in no order. @param allowedPages 1 for each page whose chunks are wanted, by id */
+  scoreChunks(lists: readonly ScoredPostings[], visible: Visible, allowedPages = visible.pages): ScoredChunk[] {
+    const chunks = this.#accumulate(lists, visible, allowedPages)
     const scored = chunks.map((chunk) => {
       const page = this.#catalog.pageOf(chunk)
       return { chunk, page, score: at(this.#ofChunk, chunk) + pageShare * at(this.#ofPage, page) }
@@ -57,17 +54,17 @@ export class Scorer {
     return scored
   }
 
-  /** Every page with a chunk in any of the lists, with its best chunk, in no order. */
-  scorePages(lists: readonly ScoredPostings[], visible: Visible, among = visible.pages): ScoredChunk[] {
+  /** Returns every page with a chunk in any of the lists, with its best chunk, in no order. */
+  scorePages(lists: readonly ScoredPostings[], visible: Visible, allowedPages = visible.pages): ScoredChunk[] {
     const best = new Map<number, ScoredChunk>()
-    for (const scored of this.scoreChunks(lists, visible, among)) {
+    for (const scored of this.scoreChunks(lists, visible, allowedPages)) {
       const known = best.get(scored.page)
       if (known === undefined || isBetter(scored, known)) best.set(scored.page, scored)
     }
     return [...best.values()]
   }
 
-  #accumulate(lists: readonly ScoredPostings[], visible: Visible, among: Uint8Array): number[] {
+  #accumulate(lists: readonly ScoredPostings[], visible: Visible, allowedPages: Uint8Array): number[] {
     this.#grow(lists, visible)
     const touched: number[] = []
     for (const { chunks, frequencies, chunkCount, pageCount, weight } of lists) {
@@ -78,7 +75,7 @@ export class Scorer {
         const chunk = chunks[i] ?? 0
         const frequency = frequencies[i] ?? 0
         const page = this.#catalog.pageOf(chunk)
-        if (among[page] !== 1) continue
+        if (allowedPages[page] !== 1) continue
         if (this.#ofChunk[chunk] === 0) touched.push(chunk)
         const length = this.#catalog.lengthOf(chunk)
         add(this.#ofChunk, chunk, chunkWeight * saturation(frequency, length, visible.averageChunkLength))
@@ -112,10 +109,10 @@ export class Scorer {
   }
 }
 
-/** What pages are ordered by. */
+/** Data that orders pages with equal scores. */
 export type PageOrder = Pick<Catalog, 'pageOf' | 'keyOf'>
 
-/** The best `limit` of what was scored, best first; what is equal, in the order of the pages' keys and the text. */
+/** Returns the best `limit` chunks, best first; equal ones by page key and position. */
 export function best(scored: readonly ScoredChunk[], limit: number, catalog: PageOrder): ScoredChunk[] {
   const scores = Float64Array.from(scored, ({ score }) => score).sort()
   const least = scores[scores.length - limit] ?? 0
@@ -125,7 +122,7 @@ export function best(scored: readonly ScoredChunk[], limit: number, catalog: Pag
     .slice(0, limit)
 }
 
-/** Compares what is equal otherwise: by the keys of the pages, and in the order of the text. */
+/** Orders chunks with equal scores by page key and position. */
 export function byPlace(a: ScoredChunk, b: ScoredChunk, catalog: PageOrder): number {
   if (a.page === b.page) return a.chunk - b.chunk
   return catalog.keyOf(a.page) < catalog.keyOf(b.page) ? -1 : 1

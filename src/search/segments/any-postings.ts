@@ -3,25 +3,25 @@ import { addPostings } from './format/term-codec.ts'
 import { ComputedPostings } from './postings/posting-list.ts'
 import type { OpenSegment } from './segment-log.ts'
 
-/** Where the postings of a term are in a segment, and how many there are. */
+/** Location of a term's postings in a segment, and their number. */
 export type TermDocs = { offset: number; docs: number; count: number }
 
-/** 1 for each page that is visible, by id; and the page of each chunk. */
+/** 1 for each visible page, by id; and the page of each chunk. */
 type Seen = { pages: Uint8Array; pagesOfChunks: Uint32Array }
 
-/** Adds up the postings of several terms. Keeps its memory, 12 bytes for each chunk of a segment, from query to query. */
+/** Adds up the postings of several terms. Reuses its memory, 12 bytes for each chunk of a segment. */
 export class AnyPostings {
-  /** By chunk, from the first of the segment on. All 0 between two calls. */
+  /** Frequencies by chunk, from the first of the segment. All 0 between two calls. */
   #frequencies = new Uint32Array(0)
-  /** What is found, until it is copied. */
+  /** Results not yet copied out. */
   #chunks = new Uint32Array(0)
   #found = new Uint32Array(0)
 
-  /** The postings of several terms as if they were one. @throws {SearchTimeout} */
+  /** Returns the postings of several terms as one list. @throws {SearchTimeout} */
   of({ segment, windows }: OpenSegment, terms: readonly TermDocs[], seen: Seen, deadline: Deadline): ComputedPostings {
     const [first, end] = [windows[0] ?? 0, windows.at(-1) ?? 0]
     this.#grow(end - first)
-    // Pages that are gone may stand behind the end.
+    // Postings of removed pages may lie beyond the end.
     const frequencies = this.#frequencies.subarray(0, end - first)
     try {
       for (const term of terms) {

@@ -5,17 +5,17 @@ import { type Facts, Segment, type SegmentShape, SegmentWriter } from './format/
 import { MemorySink, type SegmentSink } from './format/segment-bytes.ts'
 import { PostingBuffer } from './format/term-codec.ts'
 
-/** A whole page: its chunks by ascending id, each with its terms as `pageTerms` made them. */
+/** A page with its chunks by ascending id, and their terms as `pageTerms` writes them. */
 export type InvertedPage = { id: number; chunks: Iterable<{ id: number; terms: string }> }
 
-/** Makes a segment in memory of some whole pages. */
+/** Builds a segment of pages in memory. */
 export function invert(pages: readonly InvertedPage[], facts: Facts): Segment {
   const sink = new MemorySink()
   const shape = invertInto(sink, pages, facts)
   return new Segment(sink.finish(), shape)
 }
 
-/** Writes a segment of some whole pages. @param pages by ascending id, as their chunks are */
+/** Writes a segment of pages. @param pages by ascending id, as their chunks are */
 export function invertInto(sink: SegmentSink, pages: readonly InvertedPage[], facts: Facts): SegmentShape {
   const forward = new ForwardIndex()
   for (const { chunks } of pages) for (const { id, terms } of chunks) forward.add(id, terms)
@@ -27,15 +27,15 @@ export function invertInto(sink: SegmentSink, pages: readonly InvertedPage[], fa
   )
 }
 
-/** Beyond the characters that UTF-16 and UTF-8 put in the same order. */
+/** Characters that UTF-16 and UTF-8 order differently. */
 const unordered = /[\ud800-\uffff]/
 
-/** The terms of chunks in the order of the text, as indexes of a table; inverted by a counting sort. */
+/** The terms of chunks in text order, as indexes of a table. Inverted by a counting sort. */
 class ForwardIndex {
   readonly #table = new TermTable()
   readonly #scan = new TermScan()
   readonly #chunks: number[] = []
-  /** Where the terms of each chunk end in {@link #terms}. */
+  /** End of each chunk's terms in {@link #terms}. */
   readonly #ends: number[] = []
   #terms = new Uint32Array(1024)
   #length = 0
@@ -44,7 +44,7 @@ class ForwardIndex {
     return this.#chunks.length
   }
 
-  /** @param chunk a higher id than those before @param terms as `pageTerms` made them */
+  /** Adds a chunk. @param chunk a higher id than those before @param terms as `pageTerms` writes them */
   add(chunk: number, terms: string): void {
     const [table, scan] = [this.#table, this.#scan]
     scan.scan(terms, 0, terms.length)
@@ -56,7 +56,7 @@ class ForwardIndex {
     this.#ends.push(end)
   }
 
-  /** Calls with each term, in the order of their UTF-8 bytes, and its postings, which are valid until the next call. */
+  /** Visits each term, in the order of UTF-8 bytes, with its postings, which are valid until the next call. */
   invert(postings: PostingBuffer, visit: (term: Buffer, postings: PostingBuffer) => void): void {
     const { starts, chunks, positions } = this.#sorted()
     for (const { term, index } of inOrder(this.#table.terms)) {
@@ -77,7 +77,7 @@ class ForwardIndex {
     }
   }
 
-  /** For each place of a term its chunk and its position there, by term. Positions count boundaries, so that no phrase reaches across. */
+  /** Sorts occurrences by term, each with its chunk and its position there. Positions count boundaries, so that no phrase matches across them. */
   #sorted(): { starts: Uint32Array; chunks: Uint32Array; positions: Uint32Array } {
     const terms = this.#terms.subarray(0, this.#length)
     const starts = new Uint32Array(this.#table.terms.length + 1)
@@ -100,7 +100,7 @@ class ForwardIndex {
   }
 }
 
-/** Terms by their UTF-8 bytes, with their places in the list. */
+/** Sorts terms by their UTF-8 bytes, with their indexes. */
 function inOrder(terms: readonly string[]): { term: string; index: number }[] {
   const all = terms.map((term, index) => ({ term, index }))
   if (!terms.some((term) => unordered.test(term))) return all.sort((a, b) => (a.term < b.term ? -1 : 1))

@@ -6,7 +6,7 @@ import { windowsOf } from './postings/window-scorer.ts'
 import { type CountedTerms, RemovedTerms } from './removed-terms.ts'
 import { factsIn, type OpenSegment, type Segments } from './segment-log.ts'
 
-/** The segments of another index, as they are at any time, and one in memory for the pages that are laid over it. */
+/** The current segments of another index, and one in memory for the pages of a layer over it. */
 export class LaidOverSegments implements Segments {
   readonly removedTerms: CountedTerms
   readonly #below: () => readonly OpenSegment[]
@@ -53,7 +53,7 @@ export class LaidOverSegments implements Segments {
     this.#known = undefined
   }
 
-  /** A page of the index below: its segment keeps it. */
+  /** Removes a page of the index below, whose segment keeps it. */
   remove({ class: ofPage, firstChunk, lengths }: StoredPage): void {
     const chunks = [...this.#store.termsOf(firstChunk, firstChunk + lengths.length)]
     this.#removed.add({ class: ofPage, chunks })

@@ -4,8 +4,8 @@ import type { SegmentSink } from './format/segment-bytes.ts'
 import { decodeTerm, PostingBuffer } from './format/term-codec.ts'
 
 /**
- * Merges segments into one, without the pages that are dropped. Yields after every term, so that the work can be done bit by bit.
- * @param isKept by page id, which stays the same until the end
+ * Merges segments into one, without removed pages. Yields after every term, so that the work can be interrupted.
+ * @param isKept by page id; must not change until the end
  */
 export function* merge(
   segments: readonly Segment[],
@@ -14,7 +14,7 @@ export function* merge(
 ): Generator<undefined, SegmentShape> {
   const writer = new SegmentWriter(sink, facts)
   const isDropped = (chunk: number) => isKept[facts.pagesOfChunks[chunk] ?? 0] !== 1
-  // By their first page: then their postings mostly follow each other.
+  // Sorts by first page: then most postings are in order.
   const sorted = segments.toSorted((a, b) => (a.pages[0] ?? 0) - (b.pages[0] ?? 0))
   const all = new Uint8Array()
   const inputs = sorted.map((segment) => ({ owner: segment, terms: segment.dictionary.from(all) }))
@@ -49,7 +49,7 @@ function keptPages(segments: readonly Segment[], isKept: Uint8Array): Uint32Arra
   return isSorted ? kept : kept.sort()
 }
 
-/** The postings by ascending chunk; `other` is written to where they are not. */
+/** Sorts postings by chunk, into `other` if they are not sorted yet. */
 function inOrder(postings: PostingBuffer, other: PostingBuffer): PostingBuffer {
   const { chunks, count } = postings
   let isSorted = true

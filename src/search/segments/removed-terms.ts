@@ -1,16 +1,13 @@
 import { TermScan, TermTable, termHash } from '../text/term-table.ts'
 
-/** A page that is gone, and the terms of its chunks. */
+/** A removed page with the terms of its chunks. */
 type RemovedPage = { class: number; chunks: readonly { terms: string }[] }
 type Count = { chunks: number; pages: number }
 
-/** In how many chunks and pages terms are, by the class of the pages. */
+/** Counts of chunks and pages with a term, by the class of the pages. */
 export type CountedTerms = Pick<RemovedTerms, 'isEmpty' | 'countOf'>
 
-/**
- * In how many chunks and pages that are gone, but still in a segment, each term is. Less by these, the counts of the segments are
- * those of what there is.
- */
+/** Counts terms in removed chunks and pages that are still in a segment. The counts of segments less these are the current ones. */
 export class RemovedTerms {
   readonly #byClass = new Map<number, TermCounts>()
 
@@ -20,7 +17,7 @@ export class RemovedTerms {
     counts.change(page, 1)
   }
 
-  /** A page is in no segment any more. */
+  /** Subtracts a page that no segment contains any more. */
   subtract(page: RemovedPage): void {
     const counts = this.#byClass.get(page.class)
     counts?.change(page, -1)
@@ -42,7 +39,7 @@ class TermCounts {
   readonly #scan = new TermScan()
   readonly #chunks: number[] = []
   readonly #pages: number[] = []
-  /** The last chunk and page with each term, so that it counts once in each. */
+  /** Last chunk and page with each term, so that it counts once in each. */
   readonly #lastChunk: number[] = []
   readonly #lastPage: number[] = []
   #number = 0

@@ -19,13 +19,13 @@ import { SegmentFiles } from './segment-files.ts'
 import type { OpenSegment, Segments } from './segment-log.ts'
 import { addEnding, addSimilar, type PrefixTerm, TermDirectory } from './term-directory.ts'
 
-/** Where a leaf of a query, or a term, stands: for each segment that has it, and in how many visible chunks and pages. */
+/** Postings of a leaf or term, by segment, and its numbers of visible chunks and pages. */
 type Found = { lists: Map<OpenSegment, PostingList>; chunkCount: number; pageCount: number }
 
-/** Chunks that are inverted at once, at most. */
+/** Maximum chunks to invert at once. */
 const maxPending = 1024
 
-/** Postings in immutable segments on disk: the engine for knowledge bases that outgrow the heap. */
+/** Engine of large knowledge bases: postings in immutable segments on disk. */
 export class SegmentEngine implements TermEngine {
   readonly #catalog: Catalog
   readonly #store: IndexStore
@@ -33,7 +33,7 @@ export class SegmentEngine implements TermEngine {
   readonly #directory: TermDirectory
   readonly #scorer: WindowScorer
   readonly #anyPostings = new AnyPostings()
-  /** What was added and is in no segment yet: terms by the ids of chunks, and ids of whole pages. */
+  /** Additions that are in no segment yet: terms by chunk id, and ids of complete pages. */
   readonly #terms = new Map<number, string>()
   readonly #added = new Set<number>()
 
@@ -51,7 +51,7 @@ export class SegmentEngine implements TermEngine {
     return new SegmentEngine(catalog, store, new LaidOverSegments(below, catalog))
   }
 
-  /** Forgets what it holds, where another engine goes on. Within a transaction. */
+  /** Discards all segments when another engine takes over. Within a transaction. */
   static drop(store: IndexStore, directory: string): void {
     store.db.exec('DELETE FROM segments')
     SegmentFiles.remove(directory)
@@ -63,7 +63,7 @@ export class SegmentEngine implements TermEngine {
     for (const { id, terms } of chunks) this.#terms.set(id, terms)
   }
 
-  /** Chunks in a segment are known by their pages. */
+  /** Removes chunks not yet in a segment. Those in a segment are removed with their page. */
   removeChunks({ firstChunk, lengths }: StoredPage, count: number): void {
     const end = firstChunk + lengths.length
     for (let id = end - count; id < end; id++) this.#terms.delete(id)
@@ -77,7 +77,7 @@ export class SegmentEngine implements TermEngine {
     if (!this.#added.delete(page.id)) this.#log.remove(page)
   }
 
-  /** What was added is inverted when it is asked for, or is enough: of many texts at once, each takes less time. */
+  /** Inverts additions only if there are many, or when they are searched: inverting many texts at once takes less time for each. */
   commit(): void {
     if (this.#terms.size >= maxPending) this.#invert()
   }
@@ -86,7 +86,7 @@ export class SegmentEngine implements TermEngine {
     return this.#log.work(until)
   }
 
-  search(query: Query, visible: Visible, limit: number, deadline: Deadline, among = visible.pages): PageMatches {
+  search(query: Query, visible: Visible, limit: number, deadline: Deadline, allowedPages = visible.pages): PageMatches {
     const found = new Map(everyLeafOf(query).map((leaf) => [leaf, this.#ofLeaf(leaf, visible, deadline)]))
     const scoring = leavesOf(query).flatMap((leaf) => pairs(leaf, found.get(leaf)))
     const deciding = withoutBonus(query)
@@ -96,10 +96,10 @@ export class SegmentEngine implements TermEngine {
     const match = (open: OpenSegment) => {
       deadline.check()
       const lists = new Map([...found].flatMap(([leaf, { lists: all }]) => pairs(leaf, all.get(open))))
-      return passing(matchPages(deciding, { lists, catalog: this.#catalog }), among)
+      return passing(matchPages(deciding, { lists, catalog: this.#catalog }), allowedPages)
     }
     const pagesIn = (open: OpenSegment) => matched.getOrInsertComputed(open, match)
-    // Then every page that scores matches.
+    // True if every page that scores matches.
     const isAnyScored =
       isAnyOf(deciding) && scoring.every(([leaf], index) => leaf.isBonus || !scoring[index - 1]?.[0].isBonus)
     const weighted = scoring.map(([{ weight = 1, isBonus = false }, ofLeaf]) => {
@@ -108,10 +108,11 @@ export class SegmentEngine implements TermEngine {
     const top = new TopChunks(limit, this.#catalog)
     for (const open of this.#segments) {
       const lists = weigh(weighted, open, visible)
-      const scored = { lists, windows: open.windows, among, ...(isAnyScored ? {} : { pages: pagesIn(open) }) }
+      const scored = { lists, windows: open.windows, allowedPages, ...(isAnyScored ? {} : { pages: pagesIn(open) }) }
       this.#scorer.score(scored, 'page', visible, top, deadline)
     }
-    const counted = only !== undefined && others.length === 0 && among === visible.pages ? found.get(only) : undefined
+    const counted =
+      only !== undefined && others.length === 0 && allowedPages === visible.pages ? found.get(only) : undefined
     const segments = this.#segments
     return {
       pages: top.best(),
@@ -125,12 +126,12 @@ export class SegmentEngine implements TermEngine {
     visible: Visible,
     limit: number,
     deadline: Deadline,
-    among = visible.pages,
+    allowedPages = visible.pages,
   ): ScoredChunk[] {
     const scoring = terms.map(({ term, weight }) => ({ ...this.#ofTerm(term, visible), weight }))
     const top = new TopChunks(limit, this.#catalog)
     for (const open of this.#segments) {
-      const scored = { lists: weigh(scoring, open, visible), windows: open.windows, among }
+      const scored = { lists: weigh(scoring, open, visible), windows: open.windows, allowedPages }
       this.#scorer.score(scored, 'chunk', visible, top, deadline)
     }
     return top.best()
@@ -167,7 +168,7 @@ export class SegmentEngine implements TermEngine {
     this.#log.close()
   }
 
-  /** Where what was added is found, too. */
+  /** Segments, with additions inverted. */
   get #segments(): readonly OpenSegment[] {
     if (this.#added.size > 0) this.#invert()
     return this.#log.segments
@@ -191,7 +192,7 @@ export class SegmentEngine implements TermEngine {
     }
   }
 
-  /** Those of some terms that visible chunks hold. */
+  /** Returns terms with their numbers of visible chunks, without those that have none. */
   #counted(terms: ReadonlySet<string>, visible: Visible): [term: string, chunkCount: number][] {
     return Array.from(terms, (term): [string, number] => [term, this.chunksWith(term, visible)]).filter(
       ([, chunkCount]) => chunkCount > 0,
@@ -241,7 +242,7 @@ export class SegmentEngine implements TermEngine {
     })
   }
 
-  /** What is not stored as it is sought, and so is counted. */
+  /** Computes postings that are not stored, and counts them. */
   #computed(compute: (open: OpenSegment) => ComputedPostings | undefined): Found {
     const { pagesOfChunks } = this.#catalog
     const found: Found = { lists: new Map(), chunkCount: 0, pageCount: 0 }
@@ -260,7 +261,7 @@ function pairs<Key, Value>(key: Key, value: Value | undefined): [Key, Value][] {
   return value === undefined ? [] : [[key, value]]
 }
 
-/** The lists of a segment, with what each weighs. */
+/** Returns the lists of a segment with their weights. */
 function weigh(
   found: readonly (Found & { weight: number; isBonus?: boolean })[],
   open: OpenSegment,
@@ -274,15 +275,15 @@ function weigh(
   })
 }
 
-/** Those of some pages that may be found. @param among 1 for each page that may be, by id */
-function passing(pages: Uint32Array, among: Uint8Array): Uint32Array {
+/** Returns the pages that may be found. @param allowedPages 1 for each page that may be, by id */
+function passing(pages: Uint32Array, allowedPages: Uint8Array): Uint32Array {
   let count = 0
   const passed = new Uint32Array(pages.length)
-  for (const page of pages) if (among[page] === 1) passed[count++] = page
+  for (const page of pages) if (allowedPages[page] === 1) passed[count++] = page
   return passed.subarray(0, count)
 }
 
-/** 1 for each of the pages, by id. */
+/** Marks pages with 1, by id. */
 function marked(pages: readonly Uint32Array[], length: number): Uint8Array {
   const marks = new Uint8Array(length)
   for (const some of pages) for (const page of some) marks[page] = 1

@@ -9,13 +9,13 @@ import { DamagedSegment, FileSink, SegmentFile } from './format/segment-bytes.ts
 const ending = '.segment'
 
 /**
- * The files of segments in the folder of an index. Those count that the store names; a file is written and flushed before it is
- * named, so that a crash leaves at most a file too many.
+ * Segment files in the folder of an index. Only those listed in the store count. A file is written and flushed before it is
+ * listed, so that a crash leaves at most an unused file.
  */
 export class SegmentFiles {
   readonly #store: IndexStore
   readonly #directory: string
-  /** Of which nothing has been heard since the transaction that took them out. */
+  /** Files that no longer count, to be removed after the transaction. */
   #obsolete: string[] = []
   #mark: string
 
@@ -29,7 +29,7 @@ export class SegmentFiles {
     for (const name of namesIn(directory)) rmSync(join(directory, name), { force: true, recursive: true })
   }
 
-  /** The segments that count and are sound. Forgets the others, and removes files that do not count. Within a transaction. */
+  /** Opens the listed segments. Unlists damaged ones, and schedules unlisted files for removal. Within a transaction. */
   open(): Segment[] {
     this.#mark = this.#storedMark()
     const segments: Segment[] = []
@@ -46,13 +46,13 @@ export class SegmentFiles {
     return segments
   }
 
-  /** A file that is to be one of the segments. */
+  /** Creates the file of a new segment. */
   create(): { name: string; sink: FileSink } {
     const name = `${randomUUID()}${ending}`
     return { name, sink: new FileSink(join(this.#directory, name)) }
   }
 
-  /** From now on a file counts in place of others. Within a transaction. @throws {StaleIndex} */
+  /** Lists a file in place of others. Within a transaction. @throws {StaleIndex} */
   replace(old: readonly Segment[], file: { name: string; sink: FileSink; shape: SegmentShape } | undefined): Segment[] {
     if (this.#storedMark() !== this.#mark) {
       file?.sink.abandon()
@@ -74,7 +74,7 @@ export class SegmentFiles {
     return made
   }
 
-  /** Removes the files that do not count any more. After the transaction. */
+  /** Removes files that no longer count. After the transaction. */
   sweep(): void {
     for (const name of this.#obsolete) rmSync(join(this.#directory, name), { force: true, recursive: true })
     this.#obsolete = []
@@ -89,7 +89,7 @@ export class SegmentFiles {
     this.#obsolete.push(name)
   }
 
-  /** Other whenever other files count, whoever changed that. */
+  /** Returns a mark that changes whenever any process changes the list. */
   #storedMark(): string {
     return String(this.#store.db.prepare("SELECT value FROM meta WHERE key = 'segments'").get()?.value)
   }

@@ -10,22 +10,22 @@ import { windowsOf } from './postings/window-scorer.ts'
 import { type CountedTerms, RemovedTerms } from './removed-terms.ts'
 import { SegmentFiles } from './segment-files.ts'
 
-/** Chunks up to which segments are in memory: a restart makes them again, at some 20,000 chunks a second. */
+/** Maximum chunks of segments in memory. A restart rebuilds them, some 20,000 chunks a second. */
 const maxInMemory = 4096
-/** Segments of about one size that are merged, each size four times the one before. */
+/** Number of segments of similar size that are merged. Each size is four times the one before. */
 const fanIn = 4
-/** The part of a segment that may be gone before it is written again, and chunks that are not worth it. */
+/** Part of a segment that may be removed before it is rewritten, and removed chunks that are not worth it. */
 const maxRemovedPart = 0.1
 const minRemoved = 1000
-/** Segments with which writing waits for merging. */
+/** Number of segments at which writing waits for merging. */
 const maxSegments = 48
-/** Terms that are merged between two looks at the clock. */
+/** Terms merged between two looks at the clock. */
 const termsPerStep = 32
 
-/** A segment that is searched; see {@link windowsOf}. */
+/** An open segment; see {@link windowsOf}. */
 export type OpenSegment = { segment: Segment; windows: Uint32Array; removedChunks: number }
 
-/** Where an engine finds segments, and puts pages. */
+/** Source of segments for an engine, to which it adds pages. */
 export type Segments = Pick<SegmentLog, 'segments' | 'add' | 'remove' | 'work' | 'save' | 'close'> & {
   readonly removedTerms: CountedTerms
 }
@@ -34,62 +34,62 @@ type Merging = {
   inputs: readonly OpenSegment[]
   work: Generator<undefined, SegmentShape>
   sink: MemorySink | { name: string; sink: FileSink }
-  /** By page id: those that the new segment has. */
+  /** 1 for each page of the new segment, by id. */
   isKept: Uint8Array
 }
 
 /**
- * The segments of an index. New pages become a small segment in memory at once, and segments of about one size are merged into a
- * bigger one, bit by bit: a log-structured merge, O'Neil et al., "The Log-Structured Merge-Tree", 1996. Pages that are gone stay
- * in their segments, unseen, until these are merged.
+ * The segments of an index. New pages first become a small segment in memory, and segments of similar size are merged into a
+ * larger one, step by step: a log-structured merge (O'Neil et al., "The Log-Structured Merge-Tree", 1996). Removed pages stay in
+ * their segments, invisible, until these are merged.
  */
 export class SegmentLog implements Segments {
   readonly #catalog: Catalog
   readonly #store: IndexStore
   readonly #files: SegmentFiles
   readonly removedTerms = new RemovedTerms()
-  #open: OpenSegment[]
+  /** Open segments; a new array after each change. */
+  segments: readonly OpenSegment[]
   #merging: Merging | undefined
 
-  /** Within a transaction. @param directory of the files */
+  /** Opens the segments. Within a transaction. @param directory of the files */
   constructor(catalog: Catalog, store: IndexStore, directory: string) {
     this.#catalog = catalog
     this.#store = store
     this.#files = new SegmentFiles(store, directory)
-    // What another engine has kept for itself.
+    // The snapshot of another engine is void.
     if (store.removedChunks.snapshot() !== undefined) store.removedChunks.forgetSnapshot()
-    this.#open = this.#files.open().map((segment) => this.#opened(segment))
-    // The last pages may be gone, but not from their segments.
-    const lastPages = this.#open.map(({ segment }) => segment.pages.at(-1) ?? 0)
+    this.segments = this.#files.open().map((segment) => this.#opened(segment))
+    // The last pages may be removed, but not from their segments.
+    const lastPages = this.segments.map(({ segment }) => segment.pages.at(-1) ?? 0)
     const held = new Uint8Array(Math.max(catalog.pageEnd, ...lastPages.map((page) => page + 1)))
-    for (const { segment } of this.#open) for (const page of segment.pages) held[page] = 1
+    for (const { segment } of this.segments) for (const page of segment.pages) held[page] = 1
     this.#loadRemoved(held)
     this.#addMissing(held)
   }
 
-  /** Another array whenever they are others. */
-  get segments(): readonly OpenSegment[] {
-    return this.#open
-  }
-
-  /** Takes whole pages in, by ascending id. */
+  /** Adds complete pages, by ascending id. */
   add(pages: readonly InvertedPage[]): void {
-    if (pages.length > 0) this.#open = [...this.#open, this.#opened(invert(pages, factsIn(this.#catalog)))]
+    if (pages.length > 0) this.segments = [...this.segments, this.#opened(invert(pages, factsIn(this.#catalog)))]
   }
 
-  /** A page is about to be removed from the store. */
+  /** Removes a page. Called before it is removed from the store. */
   remove(page: StoredPage): void {
-    const holding = this.#open.find(({ segment }) => segment.pages[firstFrom(segment.pages, page.id)] === page.id)
+    const holding = this.segments.find(({ segment }) => segment.pages[firstFrom(segment.pages, page.id)] === page.id)
     if (holding === undefined) return
     this.#store.removedChunks.note(page, page.lengths.length)
     this.removedTerms.add({ class: page.class, chunks: this.#store.removedChunks.of(page.id) })
     holding.removedChunks += page.lengths.length
   }
 
-  /** Merges what is to be merged. Within a transaction. @returns whether there is more to do */
+  /** Merges segments. Within a transaction. @returns true if there is more to do */
   work(until: number): boolean {
     this.#files.sweep()
-    for (let isFirst = true; isFirst || performance.now() < until || this.#open.length > maxSegments; isFirst = false) {
+    for (
+      let isFirst = true;
+      isFirst || performance.now() < until || this.segments.length > maxSegments;
+      isFirst = false
+    ) {
       this.#merging ??= this.#nextMerging()
       if (this.#merging === undefined) return false
       this.#step(this.#merging)
@@ -97,11 +97,11 @@ export class SegmentLog implements Segments {
     return true
   }
 
-  /** Writes what is in memory to a file. Within a transaction. */
+  /** Writes the segments in memory to a file. Within a transaction. */
   save(): void {
     this.#abandon()
     this.#files.sweep()
-    const inMemory = this.#open.filter(({ segment }) => segment.name === undefined)
+    const inMemory = this.segments.filter(({ segment }) => segment.name === undefined)
     if (inMemory.length === 0) return
     const merging = this.#begin(inMemory, Number.POSITIVE_INFINITY)
     while (this.#merging === merging) this.#step(merging)
@@ -109,7 +109,7 @@ export class SegmentLog implements Segments {
 
   close(): void {
     this.#abandon()
-    for (const { segment } of this.#open) segment.close()
+    for (const { segment } of this.segments) segment.close()
   }
 
   #step(merging: Merging): void {
@@ -121,15 +121,15 @@ export class SegmentLog implements Segments {
     }
   }
 
-  /** Segments of one size, if there are enough; or one of which much is gone. */
+  /** Starts a merge of segments of similar size if there are enough, or of one with many removed pages. */
   #nextMerging(): Merging | undefined {
-    const bySize = Map.groupBy(this.#open, ({ segment, removedChunks }) => {
+    const bySize = Map.groupBy(this.segments, ({ segment, removedChunks }) => {
       return Math.floor(Math.log2(Math.max(16, segment.shape.chunkCount - removedChunks)) / 2)
     })
     const sizes = [...bySize].sort(([a], [b]) => a - b)
     const [, inputs] = sizes.find(([, segments]) => segments.length >= fanIn) ?? []
     if (inputs !== undefined) return this.#begin(inputs, liveChunks(inputs))
-    const stale = this.#open.find(({ segment: { shape }, removedChunks }) => {
+    const stale = this.segments.find(({ segment: { shape }, removedChunks }) => {
       return removedChunks > Math.max(minRemoved, maxRemovedPart * shape.chunkCount)
     })
     return stale && this.#begin([stale], liveChunks([stale]))
@@ -167,8 +167,8 @@ export class SegmentLog implements Segments {
       for (const page of segment.pages) if (isKept[page] !== 1) this.#forgetRemoved(page)
       segment.close()
     }
-    this.#open = [
-      ...this.#open.filter((open) => !inputs.includes(open)),
+    this.segments = [
+      ...this.segments.filter((open) => !inputs.includes(open)),
       ...made.map((segment) => this.#opened(segment)),
     ]
   }
@@ -201,7 +201,7 @@ export class SegmentLog implements Segments {
     }
   }
 
-  /** Pages that came since the last file, or whose file is damaged. */
+  /** Adds pages that no file contains, or whose file is damaged. */
   #addMissing(held: Uint8Array): void {
     let pages: InvertedPage[] = []
     let chunkCount = 0
@@ -220,13 +220,13 @@ export class SegmentLog implements Segments {
   }
 }
 
-/** What a segment is made by. */
+/** Returns the data about pages that a segment is built with. */
 export function factsIn(catalog: Catalog) {
   const { pagesOfChunks, chunkLengths, pageLengths } = catalog
   return { pagesOfChunks, chunkLengths, pageLengths, classOf: (page: number) => catalog.classOf(page) }
 }
 
-/** Chunks of segments that are not gone. */
+/** Counts the chunks of segments that are not removed. */
 function liveChunks(segments: readonly OpenSegment[]): number {
   return segments.reduce((sum, { segment, removedChunks }) => sum + segment.shape.chunkCount - removedChunks, 0)
 }

@@ -9,27 +9,27 @@ import type { Segment } from './format/segment.ts'
 import type { CountedTerms } from './removed-terms.ts'
 import type { OpenSegment } from './segment-log.ts'
 
-/** Terms whose entries are kept in memory: words that are asked for, and those of feedback, come again and again. */
+/** Maximum cached terms: words of queries, and those of feedback, recur. */
 const maxKnown = 10_000
 
-/** Terms that may be the most frequent of a prefix, before those are chosen. */
+/** Maximum candidates before the most frequent are selected. */
 const maxCandidates = 400
 
-/** The entries of a term in the segments that have it. */
+/** Entries of a term, by segment. */
 export type Entries = ReadonlyMap<OpenSegment, TermEntry>
 
-/** A term that begins with a prefix, and where its postings are. */
+/** A term with a prefix, and the locations of its postings. */
 export type PrefixTerm = { term: string; docs: readonly (TermDocs & { owner: OpenSegment })[] }
 
 type Count = { chunks: number; pages: number }
 
-/** The dictionaries of all segments as one. */
+/** Dictionaries of all segments as one. */
 export class TermDirectory {
   readonly #removed: CountedTerms
   readonly #openSegments: () => readonly OpenSegment[]
   #known: { segments: readonly OpenSegment[]; entries: Map<string, Entries> } = { segments: [], entries: new Map() }
 
-  /** @param openSegments gives another array whenever the segments are others */
+  /** Creates the directory. @param openSegments returns a new array whenever the segments change */
   constructor(removed: CountedTerms, openSegments: () => readonly OpenSegment[]) {
     this.#removed = removed
     this.#openSegments = openSegments
@@ -49,7 +49,7 @@ export class TermDirectory {
     return entries
   }
 
-  /** In how many visible chunks and pages a term is. */
+  /** Returns the numbers of visible chunks and pages with a term. */
   countOf(term: string, { classes }: Visible): { chunkCount: number; pageCount: number } {
     let [chunkCount, pageCount] = [0, 0]
     for (const { counts } of this.entriesOf(term).values()) {
@@ -63,12 +63,12 @@ export class TermDirectory {
     return { chunkCount: chunkCount - removed.chunks, pageCount: pageCount - removed.pages }
   }
 
-  /** The terms that a prefix stands for: of those of visible chunks, the most frequent. @throws {SearchTimeout} */
+  /** Returns the most frequent visible terms with a prefix. @throws {SearchTimeout} */
   withPrefix(prefix: string, { classes }: Visible, deadline: Deadline): PrefixTerm[] {
     const beginning = Buffer.from(prefix)
     const all = this.#openSegments().map((open) => ({ owner: open, terms: open.segment.dictionary.from(beginning) }))
     let found = new Map<string, PrefixTerm & { count: number }>()
-    /** What is in fewer chunks is not among the most frequent. */
+    /** Minimum chunks of a term to be among the most frequent. */
     let least = 1
     const keepMostFrequent = () => {
       const best = mostFrequent(Array.from(found, ([term, { count }]) => [term, count]))
@@ -103,7 +103,7 @@ export class TermDirectory {
     return this.#known
   }
 
-  /** What is counted in segments, but is gone. */
+  /** Counts removed chunks and pages, which segments still count. */
   #removedOf(term: string, classes: Uint8Array): Count {
     const removed = { chunks: 0, pages: 0 }
     if (this.#removed.isEmpty) return removed
@@ -121,8 +121,8 @@ function pair<Value>(term: string, value: Value | undefined): [string, Value][] 
 }
 
 /**
- * Adds the terms of a segment that a word becomes with at most so many edits; see {@link EditRows}. Terms with a common beginning
- * share its rows, and those between one and the next that can be similar are passed over. A name is similar to names alone.
+ * Adds the terms of a segment within `maxEdits` edits of a word; see {@link EditRows}. Terms with a common beginning share its
+ * rows, and terms that cannot be similar are skipped. A name is similar to names alone.
  * @throws {SearchTimeout}
  */
 export function addSimilar(
@@ -150,10 +150,10 @@ export function addSimilar(
   }
 }
 
-/** Terms that are passed over one by one before the next is looked for. */
+/** Terms to skip one by one before seeking. */
 const nearby = 8
 
-/** Adds the terms of a segment that end so, but for names. @throws {SearchTimeout} */
+/** Adds the terms of a segment with an ending, except names. @throws {SearchTimeout} */
 export function addEnding({ dictionary }: Segment, ending: string, found: Set<string>, deadline: Deadline): void {
   const sought = Buffer.from(ending)
   let steps = 0

@@ -10,47 +10,47 @@ import { lightArabic, mayBeStemmed, stemmerFor } from './stemmer.ts'
 import { isEmoji, joins, maxWord, pairsOf, runs, type Token, wordsOf } from './tokens.ts'
 
 /**
- * Takes texts to terms. Words are runs of letters, digits and marks, without case and diacritics, in one of several spellings,
- * stemmed. Hyphens, underscores, dots between letters, and capitals inside a word divide it, and so does a number before its
- * unit (`5GB`). `user's` and `don't` are one word; `10,000` is `10000`, `v1.2.3` is `1`, `2`, `3`, and `p53` stays whole.
- * `C++` and `C#` keep their signs. Scripts without spaces give pairs of characters.
+ * Turns texts into terms. Words are runs of letters, digits and marks, without case and diacritics, in one of several spellings,
+ * stemmed. Hyphens, underscores, dots between letters, and capitals inside a word divide it, and so does a number before its unit
+ * (`5GB`). `user's` and `don't` are one word; `10,000` is `10000`, `v1.2.3` is `1`, `2`, `3`, and `p53` stays whole. `C++` and
+ * `C#` keep their signs. Scripts without spaces give pairs of characters.
  */
 export type Analyser = {
-  /** Changes whenever texts would give other terms: an index keeps it beside its terms. */
+  /** Changes whenever texts would give other terms. An index stores it with its terms. */
   readonly version: string
-  /** In order; `start` and `end` are UTF-16 offsets into the text as given. */
+  /** Returns the tokens of a text, in order. `start` and `end` are UTF-16 offsets. */
   tokens(text: string): Token[]
-  /** Calls with each token in order, whose offsets count from `from` on; and makes none anew for a word that it knows. */
+  /** Visits each token in order, with the offset that its own offsets are relative to. Reuses the tokens of known words. */
   eachToken(text: string, visit: (token: Token, from: number) => void): void
-  /** Whether a query leaves it out, asked of the token's folded word. */
+  /** True if queries ignore the folded word. */
   isStopWord(word: string): boolean
-  /** Whether a word says little beside others: an emoji, or a function word without its apostrophe (`dont`). */
+  /** True if a word is insignificant beside others: an emoji, or a function word without its apostrophe (`dont`). */
   isIdle(word: string): boolean
-  /** Whether the term of a folded word may be another: told sooner than what it is. */
+  /** True if the term of a folded word may differ from the word. Faster than computing the term. */
   mayChange(word: string): boolean
-  /** Whether compounds are one word, whose last part tells what it is: `Mietvertrag`. */
+  /** True if the language writes compounds as one word, ending with the main noun: `Mietvertrag`. */
   readonly joinsNouns: boolean
-  /** A word as two, where many write it so: `back up` of `backup`. */
+  /** Splits a word that is often written as two: `back up` for `backup`. */
   split(word: string): string | undefined
 }
 
-/** To be raised with every change of the rules, or of the package of the stemmers. */
+/** Raise with every change of the rules, or of the package of stemmers. */
 const revision = 5
-/** Of languages that join nouns. */
+/** Languages that write compounds as one word. */
 const joining: ReadonlySet<string> = new Set(['de', 'nl', 'da', 'sv', 'nb', 'nn', 'no'])
 const none: readonly string[] = []
-/** Runs that are kept beside the plain ones, which take some 5 MB. */
+/** Maximum cached runs that are not plain, some 5 MB. */
 const maxKnown = 2 ** 15
 const startsWithLetter = /^\p{L}/u
-/** Of letters that are found in no other way. */
+/** Words without alternative terms. */
 const plainWord = /^[a-z0-9]+$/
-/** A number that is filled with zeros: `0004711`. */
+/** A zero-padded number: `0004711`. */
 const filled = /^0+[1-9]\d{2,}$/
-/** How an emoji is shown, and the colour of a skin. */
+/** Variation selector and skin tone of an emoji. */
 const variants = /[\ufe0f\p{EMod}]/gu
 const analysers = new Map<string, Analyser>()
 
-/** The analyser of a language, by its BCP 47 tag; of one that is not known, one that folds but does not stem. */
+/** Returns the analyser of a language, by its BCP 47 tag. An unknown language is folded but not stemmed. */
 export function analyserFor(language: string): Analyser {
   const primary = primaryLanguage(language)
   return analysers.getOrInsertComputed(primary, () => new LanguageAnalyser(primary))
@@ -66,7 +66,7 @@ class LanguageAnalyser implements Analyser {
   readonly #stem: (word: string) => string
   readonly #stopWords: ReadonlySet<string>
   readonly #plain = new KnownRuns()
-  /** Those of other runs. */
+  /** Tokens of other runs. */
   readonly #known = new LRUCache<string, readonly Token[]>({ max: maxKnown })
 
   constructor(language: string) {
@@ -132,7 +132,7 @@ class LanguageAnalyser implements Analyser {
   }
 
   #ofPlainRun(text: string, units: Uint16Array, start: number, end: number): readonly Token[] {
-    // There are too many numbers to keep them.
+    // Numbers are too diverse to cache.
     if (isNumber(units, start)) return this.#ofWord(text.slice(start, end), { start: 0, end: end - start })
     const known = this.#plain.find(units, start, end)
     if (known !== undefined) return known
@@ -165,13 +165,13 @@ class LanguageAnalyser implements Analyser {
     return [{ ...first, also: [...also] }, ...others]
   }
 
-  /** None where nothing of the word is left. */
+  /** Returns no token if nothing of the word is left. */
   #ofWord(run: string, { start, end }: Range): Token[] {
     const begin = start + elisionOf(run.slice(start, Math.min(end, start + maxWord)), this.#language)
     const spelled = this.#respell(spelledWord(run.slice(begin, Math.min(end, begin + maxWord))))
     const folded = foldWord(spelled)
     const plain = this.#stem(folded)
-    // Snowball's suffixes are spelled with their diacritics.
+    // Snowball's suffixes have diacritics.
     const term = folded === spelled ? plain : foldWord(this.#stem(spelled))
     if (term === '') return []
     const written = this.#transliterate(spelled)
@@ -187,7 +187,7 @@ class LanguageAnalyser implements Analyser {
   }
 }
 
-/** `1`, `2` and `3` of `v1.2.3`; what is written is found, too. */
+/** Returns `1`, `2` and `3` for `v1.2.3`, and the text as written. */
 function ofNumbers(run: string): Token[] {
   const whole = run.replace(/^v/i, '').slice(0, maxWord)
   return Array.from(run.matchAll(/v?(?<digits>\d+)/gi), ({ 0: text, index, groups }) => {
@@ -200,7 +200,7 @@ function moved({ start, end, term, also }: Token, by: number): Token {
   return { start: start + by, end: end + by, term, also }
 }
 
-/** A name such as `notepad++`; a single letter is nothing without its sign. */
+/** Returns the tokens of a name such as `notepad++`. A single letter is not found without its sign. */
 function withSign(words: readonly Token[], sign: string): Token[] {
   const last = words.at(-1)
   if (last === undefined) return []
@@ -220,7 +220,7 @@ function ofPairs(run: string): Token[] {
   })
 }
 
-/** A text that does not keep a longer one, which it was cut from, in memory. */
+/** Copies a substring, so that the text it was cut from can be freed. */
 function copyOf(text: string): string {
   return Buffer.from(text).toString()
 }

@@ -1,11 +1,11 @@
-/** Up to this one, characters are in the same order in UTF-16 and UTF-8. */
+/** Last character up to which UTF-16 and UTF-8 have the same order. */
 const lastOrdered = 0xd7ff
 
 /**
- * The optimal string alignment distance (Damerau-Levenshtein, where no part of a word is edited twice) of one word to others
- * that are given one character at a time. Others with a common beginning share its rows, so a sorted list or a tree of terms
- * is searched in a fraction of the time that each term alone would take. Wagner and Fischer, "The String-to-String Correction
- * Problem", 1974; lengths and characters are UTF-16 units.
+ * Rows of the optimal string alignment distance (Damerau-Levenshtein without editing a substring twice) between one word and
+ * others given character by character. Others with a common beginning share rows, so a sorted list or a tree of terms is searched
+ * in a fraction of the time that each term alone would take. Wagner and Fischer, "The String-to-String Correction Problem", 1974.
+ * Lengths and characters are UTF-16 units.
  */
 export class EditRows {
   readonly #word: string
@@ -20,8 +20,8 @@ export class EditRows {
   }
 
   /**
-   * Takes the character at `depth`, in place of those that were taken at it and beyond.
-   * @returns whether a word that begins so can be within the number of edits.
+   * Adds the character at `depth`, replacing those added there and after.
+   * @returns true if a word with this beginning can be within the number of edits
    */
   take(depth: number, unit: number): boolean {
     if (depth >= this.#word.length + this.#maxEdits) return false
@@ -42,28 +42,29 @@ export class EditRows {
     return least <= this.#maxEdits
   }
 
-  /** Whether the first `length` characters that were taken, as a word, are within the number of edits. */
+  /** True if the first `length` characters form a word within the number of edits. */
   isWithin(length: number): boolean {
     return (this.#row(length)[this.#word.length] ?? 0) <= this.#maxEdits
   }
 
   /**
-   * Where the next of some sorted words can be within the number of edits: no word between this one and the text that is returned
-   * is; empty where none behind it is. @param live how many of its characters were taken, and can begin such a word
+   * Returns a text to seek to: no sorted word between `word` and it can be within the number of edits. Empty if no later word
+   * can.
+   * @param live number of characters that were added and can begin such a word
    */
   after(word: string, live: number): string {
     if (live === word.length) return `${word}\0`
     for (let depth = live; depth >= 0; depth--) {
       const unit = word.charCodeAt(depth)
       const next = this.#unitAfter(depth, unit)
-      // The order of words is not that of their units.
+      // Words are not ordered by these units.
       if (unit > lastOrdered || (next > lastOrdered && next !== Number.POSITIVE_INFINITY)) return `${word}\0`
       if (next <= lastOrdered) return word.slice(0, depth) + String.fromCharCode(next)
     }
     return ''
   }
 
-  /** The least character above another one that can follow the first `depth` of those that were taken; infinite where none can. */
+  /** Returns the lowest character above `unit` that can follow the first `depth` characters; infinite if none can. */
   #unitAfter(depth: number, unit: number): number {
     if (depth >= this.#word.length + this.#maxEdits) return Number.POSITIVE_INFINITY
     const row = this.#row(depth)
@@ -77,7 +78,7 @@ export class EditRows {
     return least
   }
 
-  /** Edits where this character and the one before it have changed places. */
+  /** Returns the edits if this character and the one before it are transposed. */
   #swapped(depth: number, at: number, unit: number): number {
     const isSwapped =
       depth > 0 &&
@@ -87,7 +88,7 @@ export class EditRows {
     return isSwapped ? (this.#row(depth - 1)[at - 2] ?? 0) + 1 : this.#maxEdits + 1
   }
 
-  /** More than the most is as much as one more: a row holds bytes. */
+  /** Caps at one more than the maximum: a row holds bytes. */
   #within(edits: number): number {
     return Math.min(edits, this.#maxEdits + 1)
   }
@@ -102,7 +103,7 @@ export class EditRows {
   }
 }
 
-/** Whether one word becomes the other with so many edits; see {@link EditRows}. */
+/** True if two words are within `maxEdits` edits; see {@link EditRows}. */
 export function isWithinEdits(one: string, other: string, maxEdits: number): boolean {
   const rows = new EditRows(one, maxEdits)
   for (let at = 0; at < other.length; at++) if (!rows.take(at, other.charCodeAt(at))) return false

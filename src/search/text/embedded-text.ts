@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto'
 import type { Chunk } from '../../rules/neurons/chunk.ts'
 
-/** UTF-16 units that a model is asked about at most: beyond a chunk's own length only by a very long title or headings. */
+/** Maximum UTF-16 units of an embedded text. Only a very long title or headings exceed it. */
 const maxLength = 4000
-/** Bytes of a hash: the chance that two of 10^9 texts share one is below 10^-20. */
+/** Bytes of a hash: the chance that two of 10^9 texts collide is below 10^-20. */
 const hashLength = 16
 
-/** What a model of embeddings is asked about for a chunk: its title, its headings and its text, a line each. */
+/** Returns the text that is embedded for a chunk: title, headings and text, one per line. */
 export function embeddedText(title: string, { headings, text }: Pick<Chunk, 'headings' | 'text'>): string {
   const lines = [title, headings.join(' > '), text].map((line) => line.trim())
   return lines
@@ -16,7 +16,7 @@ export function embeddedText(title: string, { headings, text }: Pick<Chunk, 'hea
     .toWellFormed()
 }
 
-/** Names a text: 16 bytes. */
+/** Returns a hash of 16 bytes. */
 export function textHash(text: string): Uint8Array {
   return hash('sha256', text, 'buffer').subarray(0, hashLength)
 }

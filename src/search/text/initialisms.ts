@@ -3,23 +3,23 @@ import type { Analyser } from './analyser.ts'
 import { initialsSign, writtenOutSign } from './name-terms.ts'
 
 const words = /[\p{L}\p{N}]+/gu
-/** `BYOD`, and `Bring Your Own Device`, also with little words between: `Point of Sale`. */
+/** Matches `BYOD`, and `Bring Your Own Device`, also with short lower-case words: `Point of Sale`. */
 const written = /(?<![\p{L}\p{N}])\p{Lu}{3,6}(?![\p{L}\p{N}])/gu
 const capitalised =
   /(?<![\p{L}\p{N}])\p{Lu}\p{Ll}{1,30}(?:[ -](?:\p{Ll}{1,3} )?\p{Lu}\p{Ll}{1,30}){2,5}(?![\p{L}\p{N}])/gu
 const [least, most] = [3, 6]
-/** Words of a question that are looked at; and chunks with a word that is rare. */
+/** Maximum words of a question to examine, and maximum chunks with a rare word. */
 const [maxAsked, rare] = [64, 2]
 
-/** The terms of the initialisms that a text has, and of those that its capitalised words have. */
+/** Returns the terms of the initialisms in a text, and of those that its capitalised words spell. */
 export function initialismsIn(text: string, analyser: Analyser): string[] {
   const short = text.match(written) ?? []
-  // A sentence may begin before the name.
+  // The first word may be the start of the sentence and not of the name.
   const runs = (text.match(capitalised) ?? []).flatMap((run) => [run, run.replace(/^\p{L}+[ -](?:\p{Ll}+ )?/u, '')])
   return [...short.map((one) => initialsSign + fold(one)), ...runs.flatMap((run) => initialismsOf(run, analyser))]
 }
 
-/** Those that words write out: all of them, and those that say something. */
+/** Returns the initialisms of all words of a name, and of its words that are no stop words. */
 export function initialismsOf(name: string, analyser: Analyser, sign = writtenOutSign): string[] {
   const all = name.match(words) ?? []
   const telling = all.filter((word) => !analyser.isStopWord(fold(word)))
@@ -28,7 +28,7 @@ export function initialismsOf(name: string, analyser: Analyser, sign = writtenOu
   return [...new Set(whole.map((letters) => sign + fold(letters)))]
 }
 
-/** Those of an index that words of a query may mean: one that hardly any page has, or several, written out. */
+/** Returns the initialism terms of the index that words of a query may mean: a rare word may be one, several words may spell one. */
 export function initialismsMeant(run: string, analyser: Analyser, chunksWith: (term: string) => number): string[] {
   const all = run.match(words) ?? []
   const [first = '', last = ''] = [all[0], all.at(-1)]
@@ -41,7 +41,7 @@ export function initialismsMeant(run: string, analyser: Analyser, chunksWith: (t
   return meant.filter((term) => chunksWith(term) > 0)
 }
 
-/** Those of a question, as far as its first words go. */
+/** Returns the initialism terms that the first words of a question may mean. */
 export function initialismsAsked(question: string, analyser: Analyser, chunksWith: (term: string) => number): string[] {
   const all = (question.match(words) ?? []).slice(0, maxAsked)
   const runs = all.flatMap((_, from) =>

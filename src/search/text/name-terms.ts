@@ -3,20 +3,20 @@ import { foldWord } from './fold-word.ts'
 import { isUnspaced } from './script.ts'
 import type { Token } from './tokens.ts'
 
-/** No word has this sign: what begins with it is a name, as it is written and not stemmed. */
+/** Prefix of name terms, which are as written and not stemmed. No word contains it. */
 export const nameSign = '='
-/** Begins the term of an initialism that a text has, and of one that it writes out. */
+/** Prefixes of the terms of an initialism in a text, and of one that a text spells out. */
 export const [initialsSign, writtenOutSign] = ['=#', '=~']
-/** Words that a name has at most to be found as a whole, and the characters of its term. */
+/** Maximum words of a name that is found as a whole, and characters of its term. */
 const maxWords = 8
 const maxLength = 128
 
-/** The term of a word in the names of pages, folded and not stemmed. */
+/** Returns the term of a word in page names, folded and not stemmed. */
 export function nameWord(word: string): string {
   return nameSign + word
 }
 
-/** The word of such a term; undefined for every other term. */
+/** Returns the word of such a term; undefined for other terms. */
 export function wordOfName(term: string): string | undefined {
   return isNameTerm(term) && !/^=[=#~]/.test(term) ? term.slice(1) : undefined
 }
@@ -25,7 +25,7 @@ export function isNameTerm(term: string): boolean {
   return term.startsWith(nameSign)
 }
 
-/** The term of a name as a whole; undefined where it has no words, or too many. */
+/** Returns the term of a whole name; undefined if it has no words, or too many. */
 export function wholeName(name: string, analyser: Analyser): string | undefined {
   return wholeOf(wordsOf(name, analyser.tokens(name)))
 }
@@ -35,7 +35,7 @@ function wholeOf(words: readonly string[]): string | undefined {
   return words.length === 0 || words.length > maxWords || term.length > maxLength ? undefined : term
 }
 
-/** What the names of a page, its title and its aliases, are found by beside their words. */
+/** Returns the name terms of a page's title and aliases. */
 export function nameTerms(names: readonly string[], analyser: Analyser): string[] {
   const terms = new Set<string>()
   for (const name of names) {

@@ -1,10 +1,10 @@
 import { hashOfUnits, hashSlot } from './term-table.ts'
 import type { Token } from './tokens.ts'
 
-/** A longer one may be cut, or be encoded data. */
-export const maxPlainRun = 20
+/** Maximum length of a plain run. A longer one may be cut, or be encoded data. */
+const maxPlainRun = 20
 
-/** What a UTF-16 unit is to a run of words; 0 beyond ASCII. */
+/** Kinds of UTF-16 units in a run of words; 0 beyond ASCII. */
 const kind = { letter: 1, digit: 2, joining: 3, divider: 4 }
 const kinds = new Uint8Array(2 ** 16)
 for (let code = 0; code < 128; code++) kinds[code] = kindOf(String.fromCharCode(code))
@@ -17,7 +17,7 @@ function kindOf(character: string): number {
   return /[_.'+#-]/.test(character) ? kind.joining : kind.divider
 }
 
-/** The first place from `at` on where a run of words, see `runs`, can begin; the length of the text where there is none. */
+/** Returns the next possible start of a run of words, see `runs`, or the length of the text. */
 export function nextLetter(text: Uint16Array, at: number): number {
   let next = at
   while (next < text.length && (kinds[text[next] ?? 0] ?? 0) >= kind.joining) next++
@@ -25,8 +25,8 @@ export function nextLetter(text: Uint16Array, at: number): number {
 }
 
 /**
- * The end of the run that begins at `at`, if it is a word of ASCII letters, or a number of digits, between dividers: nearly all runs
- * of English text are, and for them the expression `runs` is not needed. `at` itself for any other.
+ * Returns the end of the run at `at` if it is a word of ASCII letters, or a number of digits, between dividers; otherwise `at`.
+ * Nearly all runs of English text are, so they need no regular expression.
  */
 export function endOfPlainRun(text: Uint16Array, at: number): number {
   const ofRun = kinds[text[at] ?? 0]
@@ -35,9 +35,9 @@ export function endOfPlainRun(text: Uint16Array, at: number): number {
   while (end < text.length && kinds[text[end] ?? 0] === ofRun) end++
   if (end - at > maxPlainRun) return at
   if (end === text.length) return end
-  // The number may go on: `10,000`.
+  // The number may continue: `10,000`.
   if (isDivider(text, end)) return text[end] === comma && ofRun === kind.digit ? at : end
-  // A full stop at the end of a sentence.
+  // A full stop may end the sentence.
   return text[end] === fullStop && (end + 1 === text.length || isDivider(text, end + 1)) ? end : at
 }
 
@@ -49,27 +49,27 @@ function isDivider(text: Uint16Array, at: number): boolean {
   return kinds[text[at] ?? 0] === kind.divider
 }
 
-/** Runs that are kept at most, which take some 10 MB; a power of two. */
+/** Maximum cached runs, some 10 MB; a power of two. */
 const size = 2 ** 16
-/** Units of a record: the length of a run, and the run. Records are beside each other, since most are not in the processor's cache. */
+/** Units of a record: the length of a run, and the run. Records are contiguous, because most are not in the processor's cache. */
 const recordSize = 1 + maxPlainRun
 
 /**
- * The tokens of plain runs, with offsets in the run: most words of a text come again and again. Each run has two places; a new one
- * pushes what is in its first place to the second, so that two frequent words do not push each other out.
+ * Cache of the tokens of plain runs: most words of a text recur. Each run has two slots. A new one moves the first slot's run to
+ * the second, so that two frequent words do not evict each other.
  */
 export class KnownRuns {
   readonly #records = new Uint16Array(size * recordSize)
   readonly #tokens = new Array<readonly Token[]>(size).fill([])
 
-  /** The tokens of the part of a text from one place to before another, which is a plain run. */
+  /** Returns the tokens of a range of a text, which is a plain run. */
   find(text: Uint16Array, start: number, end: number): readonly Token[] | undefined {
     const place = hashSlot(hashOfUnits(text, start, end), size)
     if (this.#isAt(place, text, start, end)) return this.#tokens[place]
     return this.#isAt(place ^ 1, text, start, end) ? this.#tokens[place ^ 1] : undefined
   }
 
-  /** Keeps the tokens of a plain run that is not there. */
+  /** Adds the tokens of a plain run that is not cached. */
   add(text: Uint16Array, start: number, end: number, tokens: readonly Token[]): void {
     const place = hashSlot(hashOfUnits(text, start, end), size)
     const record = place * recordSize
@@ -91,15 +91,12 @@ export class KnownRuns {
 }
 
 const leastSize = 4096
-/** Longer memory is let go, so that one big text does not keep it. */
+/** Maximum units of a buffer that is reused, so that one large text does not keep its memory. */
 const mostSize = 2 ** 16
 
 let free: Uint16Array<ArrayBuffer> | undefined
 
-/**
- * Returns the UTF-16 units of a text, which are read several times as fast as `charCodeAt` reads a text that is a part of a longer one.
- * They are valid until they are given back; see {@link releaseUnits}.
- */
+/** Returns the UTF-16 units of a text, which are read several times as fast as `charCodeAt` on a substring. Valid until {@link releaseUnits}. */
 export function unitsOf(text: string): Uint16Array<ArrayBuffer> {
   const memory = free !== undefined && free.length >= text.length ? free : allocated(text.length)
   free = undefined
@@ -107,7 +104,7 @@ export function unitsOf(text: string): Uint16Array<ArrayBuffer> {
   return memory.subarray(0, text.length)
 }
 
-/** Lets the next text use the memory of one that is not needed any more. */
+/** Lets the next text reuse the buffer. */
 export function releaseUnits({ buffer }: Uint16Array<ArrayBuffer>): void {
   if (buffer.byteLength <= 2 * mostSize) free = new Uint16Array(buffer)
 }

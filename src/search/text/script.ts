@@ -1,30 +1,30 @@
 import { createRequire } from 'node:module'
 
 /**
- * Letters, digits and marks of scripts that are searched without word boundaries: most write none, and Hangul writes its
- * particles onto the words, which is why Lucene's CJKAnalyzer makes bigrams of it too.
+ * Letters, digits and marks of scripts searched without word boundaries. Most write none; Hangul attaches particles to words,
+ * which is why Lucene's CJKAnalyzer makes bigrams of it too.
  */
 export const unspaced =
   '[[\\p{scx=Han}\\p{scx=Hiragana}\\p{scx=Katakana}\\p{scx=Hangul}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}]&&[\\p{L}\\p{N}\\p{M}]]'
 
 const startsUnspaced = new RegExp(`^${unspaced}`, 'v')
 
-/** Whether a text begins in a script that is searched without word boundaries. */
+/** True if a text begins in a script searched without word boundaries. */
 export function isUnspaced(text: string): boolean {
-  // Before U+0E01, the first Thai letter, there is none.
+  // No such script is below U+0E01, the first Thai letter.
   return text.charCodeAt(0) >= 0xe01 && startsUnspaced.test(text)
 }
 
 const composed = /^[\u3041-\u3096\u30a1-\u30fa\u30fc\u3400-\u9fff\uac00-\ud7a3]+$/
 
-/** Whether a text is all kana, ideographs and Hangul syllables of one UTF-16 unit each, which folding leaves as they are. */
+/** True if a text is all kana, ideographs and Hangul syllables of one UTF-16 unit each, which folding keeps. */
 export function isComposed(text: string): boolean {
   return composed.test(text)
 }
 
 const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' })
 
-/** Where what a reader sees as the characters of a text begin, and at last where the text ends. */
+/** Returns the starts of grapheme clusters, and the end of the text. */
 export function characterStarts(text: string): number[] {
   if (isComposed(text)) return Array.from({ length: text.length + 1 }, (_, index) => index)
   return [...Array.from(graphemes.segment(text), ({ index }) => index), text.length]
@@ -32,15 +32,15 @@ export function characterStarts(text: string): number[] {
 
 const require = createRequire(import.meta.url)
 
-/** By UTF-16 unit: the one that it is compared as. */
+/** Replacement of each UTF-16 unit. */
 let same: Uint16Array | undefined
 let hasHan = false
 
 const han = /[\u3400-\u9fff]/
-/** Small kana, and those that they are in another size. */
+/** Small kana, and the same in normal size. */
 const kana = ['ぁぃぅぇぉっゃゅょゎゕゖ', 'あいうえおつやゆよわかけ']
 
-/** Kana as large Hiragana, and traditional Chinese as simplified; what people type in either way. Keeps the length. */
+/** Writes kana as large Hiragana, and traditional Chinese as simplified: people type either. Keeps the length. */
 export function oneScript(text: string): string {
   same ??= withKana()
   if (!hasHan && han.test(text)) addHan(same)
@@ -57,7 +57,7 @@ function withKana(): Uint16Array {
   return table
 }
 
-/** Loads the table of the package with the first ideograph. What has two units in either script stays as it is. */
+/** Loads the package's table with the first ideograph. Skips pairs with characters of two units. */
 function addHan(table: Uint16Array): void {
   hasHan = true
   const { default: pairs }: typeof import('opencc-js/dict/TSCharacters') = require('opencc-js/dict/TSCharacters')

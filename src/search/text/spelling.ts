@@ -1,6 +1,6 @@
 /**
- * One spelling of what a language spells in two ways: English as in the United States, German with its umlauts (`Mueller`,
- * `Müller`). Takes a word in lower case, before it is stemmed; a language without a rule keeps its words.
+ * Returns a function that unifies spellings: English as in the United States, German with umlauts (`Mueller`, `Müller`). It takes
+ * a word in lower case, before stemming. A language without rules keeps its words.
  */
 export function respellerFor(language: string): (word: string) => string {
   if (language === 'en') return toAmerican
@@ -9,7 +9,7 @@ export function respellerFor(language: string): (word: string) => string {
 }
 
 /**
- * How a word with letters of other languages is written where a keyboard has none of them: `mueller` of `müller`, `aarhus` of
+ * Returns a function that writes letters of other languages as on a keyboard without them: `mueller` for `müller`, `aarhus` for
  * `århus`. German needs none: see {@link respellerFor}.
  */
 export function transliteratorFor(language: string): (word: string) => string {
@@ -20,7 +20,7 @@ export function transliteratorFor(language: string): (word: string) => string {
 const transliterating: ReadonlySet<string> = new Set(['en', 'da', 'nb', 'nn', 'no'])
 const transliterations: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', å: 'aa', ø: 'oe' }
 
-/** Takes a word that is made of two to those two, with a space: English nouns of verbs with a particle, before or behind. */
+/** Returns a function that splits a word in two, with a space: English nouns made of a verb and a particle, in either order. */
 export function splitterFor(language: string): (word: string) => string | undefined {
   if (language !== 'en') return () => undefined
   return (word) => {
@@ -30,11 +30,11 @@ export function splitterFor(language: string): (word: string) => string | undefi
   }
 }
 
-/** `in` and `on` end too many other words, so only the usual verbs have them. */
+/** `in` and `on` end too many other words, so only the usual verbs are listed with them. */
 const verbWithParticle =
   /^(?:(?<verb>\p{L}{3,})(?<particle>around|away|back|down|off|out|over|through|up)|(?<verb>add|check|log|opt|plug|sign)(?<particle>in|on)|(?<before>on|off)(?<rest>board\p{L}*|\p{L}{3,}ing))$/iu
 
-/** As Lucene's GermanNormalizationFilter: `ue` is no umlaut behind a vowel or `q`, as in `neue` and `Quelle`. */
+/** Writes umlauts, as Lucene's GermanNormalizationFilter: `ue` is no umlaut after a vowel or `q`, as in `neue` and `Quelle`. */
 function toUmlauts(word: string): string {
   return word
     .replace(/ae/g, 'ä')
@@ -42,15 +42,16 @@ function toUmlauts(word: string): string {
     .replace(/(?<![aeiouyäöüq])ue/g, 'ü')
 }
 
-/** What stands before `is` in words that end in `-ise` in every English. */
+/** Stems before `is` of words that end in `-ise` in all varieties of English. */
 const alwaysIs =
   `adv advert an appra ar ba bra bru cer chast chem cho circumc compr comprom conc cru dem desp dev disgu enterpr exc
   exerc expert franch gu improv inc lia mala marqu mayonna merchand mort no parad po polona porpo pra pract prec prem prom ra repr rev
   superv surm surpr telev torto treat turquo vals`.split(/\s+/)
 
 /**
- * British spellings and the American ones, by the classes of https://en.wikipedia.org/wiki/American_and_British_English_spelling_differences.
- * The first rule that fits is taken. A word that is taken wrongly is still found: a query is spelled by the same rules.
+ * British spellings and the American ones, by the classes of
+ * https://en.wikipedia.org/wiki/American_and_British_English_spelling_differences. The first rule that matches applies. A wrongly
+ * respelled word is still found, because queries follow the same rules.
  */
 const americanRules: readonly (readonly [british: RegExp, american: string])[] = [
   [/(ana|cata|para|hydro|electro|dia)lys(?=e[drs]?$|ing$)/, '$1lyz'],
@@ -97,7 +98,7 @@ const americanRules: readonly (readonly [british: RegExp, american: string])[] =
   [/^tyre/, 'tire'],
 ]
 
-/** Most words fit no rule, which one expression tells sooner than all. */
+/** Matches if any rule does: most words match none, which one expression finds sooner. */
 const anyAmericanRule = new RegExp(americanRules.map(([british]) => british.source).join('|'))
 
 function toAmerican(word: string): string {
@@ -109,7 +110,7 @@ function toAmerican(word: string): string {
   return word
 }
 
-/** By BCP 47 language, articles and pronouns that lose their vowel before another; the lists of Lucene's ElisionFilter. */
+/** Articles and pronouns that lose their vowel before another, by BCP 47 language. The lists of Lucene's ElisionFilter. */
 const elided: Readonly<Record<string, RegExp>> = {
   ca: /^[dlmnst]['’＇]/i,
   fr: /^(?:[cdjlmnst]|qu|jusqu|quoiqu|lorsqu|puisqu)['’＇]/i,
@@ -118,10 +119,10 @@ const elided: Readonly<Record<string, RegExp>> = {
 }
 
 const elidedAnywhere = /^(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu|d?all|[dns]ell|sull|un)'(?=[aeiouyh]\p{L})/u
-/** `'s`, and what is said in one with a pronoun: without their sign they are other words, as `well` is of `we'll`. */
+/** Contracted endings such as `'s` and `'ll`. Without the apostrophe they are other words: `we'll` and `well`. */
 const contracted = /'(?:s|d|m|ll|re|ve)?$/
 
-/** What else a word with an apostrophe is found by, folded: without it (`dont`), and without an article of another language. */
+/** Returns alternatives of a folded word with an apostrophe: without it (`dont`), and without an article of another language. */
 export function withoutElision(folded: string): string[] {
   if (!folded.includes("'")) return []
   const words = [folded.replace(elidedAnywhere, '')]
@@ -129,7 +130,7 @@ export function withoutElision(folded: string): string[] {
   return words.filter((word) => word !== folded)
 }
 
-/** The length of what stands elided before a word: 2 of French `l'école`. */
+/** Returns the length of an elided article: 2 for French `l'école`. */
 export function elisionOf(word: string, language: string): number {
   return elided[language]?.exec(word)?.[0].length ?? 0
 }

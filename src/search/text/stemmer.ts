@@ -31,15 +31,15 @@ const algorithms: Readonly<Record<string, string>> = {
 
 const require = createRequire(import.meta.url)
 
-/** Words that Porter2 may change: they begin or end so. All others it would keep, which is told sooner than by asking it. */
+/** Words that Porter2 may change, by how they begin or end. It keeps all others, which this finds faster. */
 const changedInEnglish = /^'|(?:[seiy']|ed|ing|ion|ism|er|or|al|ful|ll|ent|ant|ic)$/
 
-/** Whether a lower-case word of a language may have another stem than itself. */
+/** True if a lower-case word may differ from its stem. */
 export function mayBeStemmed(word: string, language: string): boolean {
   return language === 'en' ? changedInEnglish.test(word) : language in algorithms
 }
 
-/** What takes a lower-case word to its stem; a language without an algorithm keeps its words. */
+/** Returns a function that stems lower-case words. A language without an algorithm keeps its words. */
 export function stemmerFor(language: string): (word: string) => string {
   const algorithm = algorithms[language]
   if (algorithm === undefined) return (word) => word
@@ -47,7 +47,7 @@ export function stemmerFor(language: string): (word: string) => string {
   return (word) => (mayBeStemmed(word, language) ? stem(word) : word)
 }
 
-/** Loads the package with the first word: it has the algorithms of all languages in one file, and takes 2 MB. */
+/** Loads the package with the first word: one file has the algorithms of all languages and takes 2 MB. */
 function snowballStem(algorithm: string): (word: string) => string {
   let stemmer: { stem(word: string): string } | undefined
   return (word) => {
@@ -61,15 +61,15 @@ function load(): typeof import('snowball-stemmers') {
 }
 
 const word = /^[\u0621-\u064a\u066e-\u06d3]+$/
-/** And, for, with, as, so; and the article. */
+/** Proclitics (and, for, with, as, so) and the article. */
 const article = /^و?(?:[بكف]?ال|لل)(?=.{2})/
 /** Endings of the plural, the dual and the feminine. */
 const ending = /(?<=.{3})(?:ات|ان|ون|ين|ه|ة)$/
 
 /**
- * An Arabic word without its article and the ending of a regular plural, and with one letter for the weak ones that change before that:
- * `قناة` and `القنوات`, `مستوى` and `مستويات`. After the light stemmer of Larkey, Ballesteros and Connell, 2007. Undefined for
- * words of other scripts.
+ * Strips the article and the ending of a regular plural from an Arabic word, and unifies weak letters before it: `قناة` and
+ * `القنوات`, `مستوى` and `مستويات`. After the light stemmer of Larkey, Ballesteros and Connell, 2007. Undefined for words of
+ * other scripts.
  */
 export function lightArabic(folded: string): string | undefined {
   if (!word.test(folded)) return undefined

@@ -2,11 +2,11 @@ import { randomInt } from 'node:crypto'
 import { grown } from '../bytes/byte-writer.ts'
 
 const space = 32
-/** Chosen anew in each process, so that nobody can write a text whose terms have the same hash. */
+/** Random in each process, so that nobody can write a text whose terms collide. */
 const firstHash = randomInt(2 ** 32) | 0
 const multiplier = randomInt(2 ** 31) * 2 + 1
 
-/** One step of the hash of a term, from {@link firstHash} over its UTF-16 units. */
+/** Adds a UTF-16 unit to a hash that starts with {@link firstHash}. */
 function nextHash(hash: number, unit: number): number {
   return Math.imul(hash ^ unit, multiplier)
 }
@@ -17,26 +17,30 @@ export function termHash(text: string, start = 0, end = text.length): number {
   return hash
 }
 
-/** The same for the part of a text from one place to before another, whose UTF-16 units are given. */
+/** {@link termHash} of a range of a text given as UTF-16 units. */
 export function hashOfUnits(text: Uint16Array, start: number, end: number): number {
   let hash = firstHash
   for (let at = start; at < end; at++) hash = nextHash(hash, text[at] ?? 0)
   return hash
 }
 
-/** The place of a hash in a table. The lowest bits of a product depend on the lowest bits of its factors only. @param size a power of two */
+/**
+ * Returns the slot of a hash in a table. The lowest bits of a product depend only on the lowest bits of its factors, so higher
+ * bits are mixed in.
+ * @param size a power of two
+ */
 export function hashSlot(hash: number, size: number): number {
   return (hash ^ (hash >>> 15)) & (size - 1)
 }
 
-/** The terms between the spaces of a text: where each begins and ends, and its {@link termHash}. */
+/** Scans the space-separated terms of a text: start, end and {@link termHash} of each. */
 export class TermScan {
   count = 0
   starts = new Uint32Array(256)
   ends = new Uint32Array(256)
   hashes = new Int32Array(256)
 
-  /** Scans the part of a text from one place to before another, in place of what was scanned before. */
+  /** Scans a range of a text, replacing the previous scan. */
   scan(text: string, from: number, to: number): void {
     this.count = 0
     let start = from
@@ -66,26 +70,23 @@ export class TermScan {
   }
 }
 
-/**
- * Different terms with an index each, from 0 on. A term is looked up where it stands in a text, by its `hashOf`, so that the text
- * is not taken apart.
- */
+/** Table of different terms, numbered from 0. Looks a term up in place, by its {@link termHash}, so that the text need not be split. */
 export class TermTable {
   readonly terms: string[] = []
   readonly #hashes: number[] = []
-  /** A hash table with open addressing, at most half full: one more than the index of a term, or 0. */
+  /** Hash table with open addressing, at most half full: index of a term plus 1, or 0. */
   #slots = new Uint32Array(64)
 
   constructor(terms: Iterable<string> = []) {
     for (const term of terms) this.add(term, 0, term.length, termHash(term))
   }
 
-  /** The index of the term; -1 where it is not known. */
+  /** Returns the index of a term; -1 if it is not in the table. */
   find(text: string, start: number, end: number, hash: number): number {
     return (this.#slots[this.#slotOf(text, start, end, hash)] ?? 0) - 1
   }
 
-  /** The index of the term, which is known from now on. */
+  /** Returns the index of a term, which is added if needed. */
   add(text: string, start: number, end: number, hash: number): number {
     const slot = this.#slotOf(text, start, end, hash)
     const known = (this.#slots[slot] ?? 0) - 1
@@ -106,7 +107,7 @@ export class TermTable {
     return this.add(text, starts[at] ?? 0, ends[at] ?? 0, hashes[at] ?? 0)
   }
 
-  /** Where the term is, or would be. */
+  /** Returns the slot of a term, or the one where it would be added. */
   #slotOf(text: string, start: number, end: number, hash: number): number {
     const mask = this.#slots.length - 1
     let slot = hashSlot(hash, this.#slots.length)

@@ -3,32 +3,32 @@ import type { Nearness } from '../rank/fuse.ts'
 import { best, type PageOrder } from '../rank/scorer.ts'
 import type { SignRows } from './sign-rows.ts'
 
-/** Which chunk each row of vectors is of, and the other way round. */
+/** Maps rows of vectors to chunks and back. */
 type VectorPlaces = {
-  /** By row. */
+  /** Chunk of each row. */
   chunks: readonly number[]
-  /** By chunk. */
+  /** Row of each chunk. */
   rowOf: readonly number[]
   catalog: PageOrder
 }
 
-/** Rows whose cosines are computed for the mean and the deviation of all: the mean is then known to a thirtieth of the deviation. */
+/** Rows in the sample for mean and deviation, which makes the mean accurate to a thirtieth of the deviation. */
 const sampleSize = 1000
-/** Rows by distance whose cosines are computed for each of the nearest that are asked for. */
+/** Rows whose exact cosines are computed, for each of the nearest that are wanted. */
 const perNearest = 20
 const hidden = 0xffff
 
-/** What is read of vectors that are not in memory. */
+/** Access to vectors, most of which are not in memory. */
 export type Vectors = {
   signs: SignRows
-  /** The cosine of a row and the question, from the whole vector; undefined where it is gone. */
+  /** Returns the exact cosine of a row and the question; undefined if the row was removed. */
   cosine: (row: number) => number | undefined
 }
 
 /**
- * Finds what is nearest in two stages: the distances of the signs of all visible rows say which ones are worth reading, and the
- * cosines of those, which are exact, say how near they are. So what it finds has the scores of the exact search, but for a sample's
- * error, and what it misses are chunks whose signs mislead. What is drawn into the sample depends on visible vectors alone.
+ * Finds the nearest chunks in two stages: the sign distances of all visible rows select candidates, whose exact cosines rank
+ * them. So scores are those of an exact search, but for the error of a sample; it only misses chunks whose signs mislead. The
+ * sample depends on visible vectors alone.
  */
 export class EstimatedNearness implements Nearness {
   readonly #vectors: Vectors
@@ -38,7 +38,7 @@ export class EstimatedNearness implements Nearness {
   readonly #deviation: number
   readonly count: number
 
-  /** @param distances calls back with the distance of each visible row. */
+  /** Computes distances, mean and deviation. @param distances calls back with the distance of each visible row */
   constructor(
     distances: (each: (row: number, distance: number) => void) => void,
     vectors: Vectors,
@@ -84,7 +84,7 @@ export class EstimatedNearness implements Nearness {
     return this.#deviation === 0 ? 0 : (cosine - this.#mean) / this.#deviation
   }
 
-  /** Cosines of visible rows, in ascending order so that their sums are the same whatever the order of the rows. */
+  /** Returns the cosines of a sample of visible rows, sorted so that their sum does not depend on the order of the rows. */
   #sample(): number[] {
     const share = (2 ** 32 * sampleSize) / Math.max(1, this.count)
     const cosines: number[] = []
@@ -96,7 +96,7 @@ export class EstimatedNearness implements Nearness {
     return cosines.sort((a, b) => a - b)
   }
 
-  /** The distance of the last of the nearest `limit` rows, by counting. */
+  /** Returns the distance of the `limit`-th nearest row, by counting. */
   #mostOf(limit: number): number {
     const counts = new Uint32Array(this.#vectors.signs.farthest + 1)
     for (const distance of this.#distances) if (distance !== hidden) counts[distance] = (counts[distance] ?? 0) + 1

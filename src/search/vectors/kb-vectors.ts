@@ -7,19 +7,17 @@ import type { Nearness } from '../rank/fuse.ts'
 import { type EmbeddedText, type EmbeddingWork, VectorIndex } from './vector-index.ts'
 import { VectorStore } from './vector-store.ts'
 
-/** Where the vectors of an index are kept, the model that they are of, and how many bytes of them are in memory, if not as many as is usual. */
+/** File of an index's vectors, the name of their model, and optionally the maximum bytes of whole vectors in memory. */
 export type VectorsAddress = { file: string; model: string; mostWhole?: number }
 
-/** What happens to vectors is no reason for the index itself to fail. */
+/** An error of the vectors, which must not make the index itself fail. */
 export class VectorsFailed extends Error {
   constructor(cause: unknown) {
     super(cause instanceof Error ? cause.message : String(cause), { cause })
   }
 }
 
-/**
- * The vectors of one knowledge base, which are opened when they are first needed, and anew after an error: opening finds what is damaged.
- */
+/** The vectors of one knowledge base. Opened on first use and again after an error, because opening detects damage. */
 export class KbVectors {
   readonly #address: VectorsAddress
   readonly #pages: IndexStore
@@ -49,7 +47,7 @@ export class KbVectors {
     this.#guarded((index) => index.sweep(times))
   }
 
-  /** See `VectorIndex.near`. Vectors that were not looked at yet are not there. */
+  /** See `VectorIndex.near`. Undefined before the vectors are opened. */
   near(vector: Float32Array, visible: Pick<Visible, 'pages'>): Nearness | undefined {
     return this.#open?.index.near(vector, visible)
   }

@@ -1,13 +1,13 @@
-/** A vector of length 1 as signed bytes: a component is `scale` times its byte, which is -127 to 127. */
+/** A vector of length 1 as signed bytes: a component is `scale` times its byte, -127 to 127. */
 export type Quantised = { scale: number; bytes: Int8Array }
 
 const largest = 127
-/** Of the scale in a blob, in bytes. */
+/** Bytes of the scale in a blob. */
 export const scaleLength = 4
 
-/** Quantises a vector to its direction, a byte for each component. @param vector finite, and not only zeros */
+/** Quantises the direction of a vector to a byte per component. @param vector finite, and not all zeros */
 export function quantise(vector: Float32Array): Quantised {
-  // 64-bit sums: the squares of 32-bit floats can overflow them.
+  // Sums in 64 bits: squares of 32-bit floats can overflow 32 bits.
   let [squares, peak] = [0, 0]
   for (const component of vector) {
     squares += component * component
@@ -17,14 +17,14 @@ export function quantise(vector: Float32Array): Quantised {
   return { scale: Math.fround(peak / Math.sqrt(squares) / largest), bytes }
 }
 
-/** Of two vectors of one length. */
+/** Returns the cosine of two vectors of equal length. */
 export function cosine(a: Quantised, b: Quantised): number {
   let product = 0
   for (let at = 0; at < a.bytes.length; at++) product += (a.bytes[at] ?? 0) * (b.bytes[at] ?? 0)
   return product * a.scale * b.scale
 }
 
-/** As it is kept: the scale as a 32-bit float, little-endian, then the bytes. */
+/** Serialises a vector: the scale as a 32-bit float, little-endian, then the bytes. */
 export function toBlob({ scale, bytes }: Quantised): Uint8Array {
   const blob = new Uint8Array(scaleLength + bytes.length)
   new DataView(blob.buffer).setFloat32(0, scale, true)

@@ -1,24 +1,25 @@
 import { grown } from '../bytes/byte-writer.ts'
 import { fromBlob, type Quantised, scaleLength, toBlob } from './quantise.ts'
 
-/** Fewer are too coarse a measure. */
+/** Minimum bits: fewer are too coarse a measure. */
 const minBits = 512
-/** Whole vectors are in memory up to so many bytes: reading 2,000 of them from a file takes some 12 ms. */
+/** Maximum bytes of whole vectors in memory: reading 2,000 of them from a file takes some 12 ms. */
 const maxWhole = 100 * 2 ** 20
 
 /**
- * The signs of vectors after one random rotation, a bit for each, in memory: the angle between two vectors is near the share of bits
- * that differ (Charikar, "Similarity Estimation Techniques from Rounding Algorithms", 2002). The rotation, by random signs and a
- * Walsh-Hadamard transform, gives all bits the same weight (Ailon and Chazelle, 2006). The first rows, which are counted from 0, have
- * their whole vectors in memory as well.
+ * The signs of vectors after one random rotation, a bit per component, in memory: the angle between two vectors is near the share
+ * of bits that differ (Charikar, "Similarity Estimation Techniques from Rounding Algorithms", 2002). The rotation, by random
+ * signs and a Walsh-Hadamard transform, gives all bits the same weight (Ailon and Chazelle, 2006). Rows are numbered from 0; the
+ * first ones also have their whole vectors in memory.
  */
 export class SignRows {
   readonly dimensions: number
-  readonly #bits: number
-  /** Of a row, in words of 32 bits: its signs, and its lot. */
+  /** Bits of a row; also the maximum distance, of two opposite vectors. */
+  readonly farthest: number
+  /** Words of 32 bits per row: its signs, and its lot. */
   readonly #width: number
   #words = new Int32Array(0)
-  #count = 0
+  count = 0
   readonly #mostWhole: number
   #blobs = new Uint8Array(0)
   #whole = 0
@@ -26,55 +27,46 @@ export class SignRows {
   constructor(dimensions: number, mostWhole = maxWhole) {
     this.dimensions = dimensions
     this.#mostWhole = mostWhole
-    this.#bits = bitsFor(dimensions)
-    this.#width = this.#bits / 32 + 1
-  }
-
-  get count(): number {
-    return this.#count
+    this.farthest = bitsFor(dimensions)
+    this.#width = this.farthest / 32 + 1
   }
 
   /** Bytes in memory. */
   get size(): number {
-    return 4 * this.#count * this.#width + this.#whole * this.#blobWidth
-  }
-
-  /** Of the distances: two vectors with opposite directions are so far from each other. */
-  get farthest(): number {
-    return this.#bits
+    return 4 * this.count * this.#width + this.#whole * this.#blobWidth
   }
 
   push(vector: Quantised): void {
-    const end = (this.#count + 1) * this.#width
+    const end = (this.count + 1) * this.#width
     if (end > this.#words.length) this.#words = grown(this.#words, end)
     const signs = this.#signsOf(vector)
     this.#words.set(signs, end - this.#width)
     this.#words[end - 1] = lotOf(signs)
     const endOfWhole = (this.#whole + 1) * this.#blobWidth
-    if (this.#whole === this.#count && endOfWhole <= this.#mostWhole) {
+    if (this.#whole === this.count && endOfWhole <= this.#mostWhole) {
       if (endOfWhole > this.#blobs.length) this.#blobs = grown(this.#blobs, endOfWhole)
       this.#blobs.set(toBlob(vector), endOfWhole - this.#blobWidth)
       this.#whole++
     }
-    this.#count++
+    this.count++
   }
 
-  /** Keeps the rows that are named, in ascending order, and counts them anew. */
+  /** Keeps only these rows, in ascending order, and renumbers them. */
   keep(rows: readonly number[]): void {
     const whole = rows.filter((row) => row < this.#whole)
     moveRows(this.#words, rows, this.#width)
     moveRows(this.#blobs, whole, this.#blobWidth)
-    this.#count = rows.length
+    this.count = rows.length
     this.#whole = whole.length
   }
 
-  /** The whole vector of a row, where it is in memory; a view, which holds until the next change. */
+  /** Returns the whole vector of a row if it is in memory, as a view that is valid until the next change. */
   vectorOf(row: number): Quantised | undefined {
     if (row >= this.#whole) return undefined
     return fromBlob(this.#blobs.subarray(row * this.#blobWidth, (row + 1) * this.#blobWidth))
   }
 
-  /** Calls back with the bits by which each of `count` rows differs from the query. */
+  /** Calls back with the number of bits in which each of `count` rows differs from the query. */
   distances(query: Quantised, from: number, count: number, each: (row: number, distance: number) => void): void {
     const signs = this.#signsOf(query)
     const words = this.#words
@@ -86,7 +78,7 @@ export class SignRows {
     }
   }
 
-  /** A number of 32 bits that only the row's vector decides, for taking samples. */
+  /** Returns a 32-bit hash of the row's vector, for sampling. */
   lotOf(row: number): number {
     return (this.#words[(row + 1) * this.#width - 1] ?? 0) >>> 0
   }
@@ -96,9 +88,9 @@ export class SignRows {
   }
 
   #signsOf({ bytes }: Quantised): Int32Array {
-    const rotated = rotate(bytes, this.#bits)
-    const signs = new Int32Array(this.#bits / 32)
-    for (let at = 0; at < this.#bits; at++) {
+    const rotated = rotate(bytes, this.farthest)
+    const signs = new Int32Array(this.farthest / 32)
+    for (let at = 0; at < this.farthest; at++) {
       if ((rotated[at] ?? 0) > 0) signs[at >> 5] = (signs[at >> 5] ?? 0) | (1 << (at & 31))
     }
     return signs
@@ -109,21 +101,21 @@ function moveRows(array: Int32Array | Uint8Array, rows: readonly number[], width
   for (const [index, row] of rows.entries()) array.copyWithin(index * width, row * width, (row + 1) * width)
 }
 
-/** How many bits are set, of 32. */
+/** Counts the bits that are set. */
 function bitsOf(word: number): number {
   const pairs = word - ((word >>> 1) & 0x55555555)
   const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333)
   return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
 }
 
-/** FNV-1a, by words. */
+/** Hashes signs by FNV-1a, a word at a time. */
 function lotOf(signs: Int32Array): number {
   let lot = 0x811c9dc5
   for (const word of signs) lot = Math.imul(lot ^ word, 0x01000193)
   return lot
 }
 
-/** A power of two, as the transform wants it, and enough of them for a vector of few dimensions too. */
+/** Returns a power of two, which the transform needs, and at least {@link minBits}. */
 function bitsFor(dimensions: number): number {
   return Math.max(minBits, 2 ** Math.ceil(Math.log2(dimensions)))
 }
@@ -143,7 +135,7 @@ function rotate(bytes: Int8Array, size: number): Float32Array {
   return values
 }
 
-/** The same for every process: a bit of a hash of the place. */
+/** Returns a bit of a hash of the index, the same in every process. */
 function isFlipped(at: number): boolean {
   const mixed = Math.imul(at + 1, 0x9e3779b1)
   return (Math.imul(mixed ^ (mixed >>> 15), 0x85ebca6b) & 0x10000) !== 0

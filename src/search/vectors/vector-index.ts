@@ -8,48 +8,48 @@ import { cosine, type Quantised, quantise } from './quantise.ts'
 import { SignRows } from './sign-rows.ts'
 import type { VectorStore } from './vector-store.ts'
 
-/** A text that a model is to be asked about. */
+/** A text without a vector, to be embedded. */
 export type LackingText = { hash: Uint8Array; text: string }
 
-/** What a model gave for a text; undefined: it has no vector for it. */
+/** Vector of a text; undefined if the model refuses the text. */
 export type EmbeddedText = { hash: Uint8Array; vector: Float32Array | undefined }
 
-/** What is to be asked next, and how far it has come. */
+/** Texts to embed next, and the progress. */
 export type EmbeddingWork = {
   texts: LackingText[]
-  /** Chunks that have a vector, */
+  /** Number of chunks with a vector. */
   embedded: number
-  /** that lack one, as far as they were looked at, */
+  /** Number of texts without a vector, of the chunks examined so far. */
   lacking: number
-  /** and whether all were. */
+  /** True if all chunks were examined. */
   isWhole: boolean
 }
 
-/** Chunks that are looked at in one go: some 20 ms. */
+/** Chunks examined at once: some 20 ms. */
 const stepSize = 2000
-/** Bytes in memory. Chunks beyond are found by their words only. */
+/** Maximum bytes in memory. Further chunks are found by words alone. */
 const maxBytes = 300 * 2 ** 20
-/** Rows of chunks that are gone, as a part of all, before the others move together. */
+/** Share of rows of removed chunks at which the others are compacted. */
 const maxGone = 0.25
 
-/** The vectors of one index's chunks in memory: of which chunks there are, which of them are near a question. */
+/** The vectors of an index's chunks in memory. */
 export class VectorIndex {
   readonly #store: VectorStore
   readonly #pages: IndexStore
   readonly #catalog: Catalog
   readonly #mostWhole: number | undefined
   #rows: SignRows | undefined
-  /** By row. */
+  /** Chunk of each row. */
   #chunks: number[] = []
-  /** Places in the store, by row. */
+  /** Place in the store of each row. */
   #places: number[] = []
-  /** By chunk. */
+  /** Row of each chunk. */
   #rowOf: number[] = []
-  /** Chunks without a vector, by hash. */
+  /** Chunks without a vector, by the hash of their text. */
   readonly #lacking = new Map<string, { hash: Uint8Array; chunks: number[] }>()
-  /** Hashes of texts that the model has no vector for. */
+  /** Hashes of texts that the model refuses. */
   readonly #without = new Set<string>()
-  /** The id of the last hash that was looked at. */
+  /** Id of the last hash examined. */
   #lookedAt = 0
 
   /** @param mostWhole see `SignRows` */
@@ -65,7 +65,7 @@ export class VectorIndex {
     return this.#rows?.size ?? 0
   }
 
-  /** Looks at more of the chunks, and returns at most `limit` texts that lack vectors. */
+  /** Examines more chunks, and returns at most `limit` texts without vectors. */
   next(limit: number): EmbeddingWork {
     const gone = this.#dropGone()
     const looked = this.#pages.hashes(this.#lookedAt, stepSize)
@@ -82,10 +82,7 @@ export class VectorIndex {
     }
   }
 
-  /**
-   * Takes in what the model gave for texts; undefined: it has no vector for this one, which is not asked for again while the index is
-   * open. @throws {OtherDimensions}
-   */
+  /** Adds vectors of texts. A text without one is not returned again while the index is open. @throws {OtherDimensions} */
   add(vectors: readonly EmbeddedText[]): void {
     const usable = vectors.flatMap(({ hash, vector }) => (vector ? [{ hash, vector: quantise(vector) }] : []))
     this.#store.add(usable)
@@ -97,10 +94,7 @@ export class VectorIndex {
     }
   }
 
-  /**
-   * How near the visible chunks are to a question. Undefined where none of them has a vector, or the question's is of another length
-   * than theirs.
-   */
+  /** Returns the nearness of the visible chunks to a question. Undefined if none has a vector, or the dimensions differ. */
   near(question: Float32Array, visible: Pick<Visible, 'pages'>): Nearness | undefined {
     const rows = this.#rows
     if (rows === undefined || rows.dimensions !== question.length) return undefined
@@ -139,7 +133,7 @@ export class VectorIndex {
     return vector?.bytes.length === query.bytes.length ? cosine(query, vector) : undefined
   }
 
-  /** Puts a chunk among those with a vector, or those without. */
+  /** Adds a chunk to those with a vector or to those without. */
   #place(chunk: number, hash: Uint8Array): void {
     if (this.#catalog.pageOf(chunk) === 0 || this.#without.has(keyOf(hash))) return
     const vector = this.#isFull ? undefined : this.#store.find(hash)
@@ -162,7 +156,7 @@ export class VectorIndex {
       if (texts.length === limit) break
       const chunk = chunks.find((id) => this.#catalog.pageOf(id) !== 0)
       const text = chunk === undefined ? '' : this.#textOf(chunk)
-      // Chunks that are gone, or say nothing, need no vector.
+      // Removed chunks, and those without text, need no vector.
       if (text === '') this.#lacking.delete(key)
       else texts.push({ hash, text })
     }
@@ -173,7 +167,7 @@ export class VectorIndex {
     return embeddedText(this.#pages.title(this.#catalog.pageOf(chunk)), this.#pages.chunks.chunk(chunk))
   }
 
-  /** Rows of visible chunks that follow each other: the others cost no time. */
+  /** Yields ranges of rows of visible chunks. */
   *#visibleRuns({ pages }: Pick<Visible, 'pages'>): Generator<{ from: number; count: number }> {
     let from = 0
     for (let row = 0; row <= this.#chunks.length; row++) {
@@ -183,7 +177,7 @@ export class VectorIndex {
     }
   }
 
-  /** Drops the rows of chunks that are gone, once there are many. @returns how many such rows are left */
+  /** Drops the rows of removed chunks once there are many. @returns the number of such rows left */
   #dropGone(): number {
     const kept: number[] = []
     for (const [row, chunk] of this.#chunks.entries()) if (this.#catalog.pageOf(chunk) !== 0) kept.push(row)

@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLTagStore } from 'node:sqlite'
 import { isOfContent, openSound, removeFile } from '../index/store-file.ts'
 import { fromBlob, type Quantised, toBlob } from './quantise.ts'
 
-/** Raised whenever other bytes are kept for a vector, or other texts are asked about. */
+/** Raise when the bytes of vectors or the texts to embed change. */
 const format = 1
 
 const tables = `
@@ -11,7 +11,7 @@ const tables = `
   -- vectors that no chunk has: since when, in milliseconds since 1970
   CREATE TABLE unused (hash BLOB PRIMARY KEY, since INTEGER NOT NULL) WITHOUT ROWID, STRICT;`
 
-/** A vector of another length than the others: what answers is another model. */
+/** A vector with other dimensions: another model answers. */
 class OtherDimensions extends Error {
   override readonly name = 'OtherDimensions'
 
@@ -21,15 +21,16 @@ class OtherDimensions extends Error {
 }
 
 /**
- * The vectors that a model of embeddings gave for texts, by hash, in a SQLite file: so no text is sent to a model twice, whatever
- * happens to the index. It may be deleted at any time, at the price of asking again.
+ * Vectors of texts, by hash, in a SQLite file, so that no text is sent to a model twice, whatever happens to the index. The file
+ * may be deleted at any time; then all texts are embedded again.
  */
 export class VectorStore {
   readonly #db: DatabaseSync
   readonly #sql: SQLTagStore
+  /** Dimensions of all vectors; undefined before the first. */
   #dimensions: number | undefined
 
-  /** @param model what another model made is forgotten, as is what is damaged. */
+  /** Opens the file. Discards vectors of another model, and damaged files. @param model name of the model */
   constructor(file: string, model: string) {
     this.#db = openMade(file, `${format} ${model}`)
     this.#sql = this.#db.createTagStore(20)
@@ -37,12 +38,7 @@ export class VectorStore {
     this.#dimensions = kept && Number(kept.value)
   }
 
-  /** Of every vector; undefined before the first. */
-  get dimensions(): number | undefined {
-    return this.#dimensions
-  }
-
-  /** A vector, and the place that {@link at} finds it in. */
+  /** Returns a vector, and its place for {@link at}. */
   find(hash: Uint8Array): (Quantised & { place: number }) | undefined {
     const row = this.#sql.get`SELECT rowid, vector FROM vectors WHERE hash = ${hash}`
     return row?.vector instanceof Uint8Array ? { ...fromBlob(row.vector), place: Number(row.rowid) } : undefined
@@ -53,7 +49,7 @@ export class VectorStore {
     return row?.vector instanceof Uint8Array ? fromBlob(row.vector) : undefined
   }
 
-  /** All of them, or none. @throws {OtherDimensions} */
+  /** Adds all vectors, or none if it throws. @throws {OtherDimensions} */
   add(vectors: readonly { hash: Uint8Array; vector: Quantised }[]): void {
     this.#transaction(() => {
       for (const { hash, vector } of vectors) {
@@ -69,9 +65,10 @@ export class VectorStore {
   }
 
   /**
-   * Notes which vectors no chunk has any more, and removes those of which this was noted before `before`: pages come back, as
-   * from a backup or an index that is built anew.
-   * @param isUsed of a hash. @param now milliseconds since 1970, as `before`
+   * Marks vectors that no chunk uses, and removes those marked before `before`: pages come back, as from a backup or when an
+   * index is rebuilt.
+   * @param isUsed of a hash
+   * @param now milliseconds since 1970, as `before`
    */
   sweep(isUsed: (hash: Uint8Array) => boolean, { now, before }: { now: number; before: number }): void {
     this.#transaction(() => {
@@ -89,7 +86,6 @@ export class VectorStore {
     if (this.#db.isOpen) this.#db.close()
   }
 
-  /** All of it, or nothing where it throws. */
   #transaction(work: () => void): void {
     const dimensions = this.#dimensions
     this.#db.exec('BEGIN IMMEDIATE')
@@ -114,7 +110,7 @@ function openMade(file: string, made: string): DatabaseSync {
   }
 }
 
-/** @throws where it was made otherwise. */
+/** Creates the tables. @throws if another version or model created them */
 function make(db: DatabaseSync, made: string): DatabaseSync {
   try {
     db.exec('BEGIN IMMEDIATE')

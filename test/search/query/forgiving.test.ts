@@ -140,7 +140,7 @@ describe.each(engines)('%s', (engine) => {
     const parsed = parseQuery(q, analyser)
     if (parsed === undefined) throw new Error('no query')
     const seen = visible(curator)
-    const scope = { visible: seen, among: seen.pages, limit: 10, deadline: new Deadline(10_000) }
+    const scope = { visible: seen, allowedPages: seen.pages, limit: 10, deadline: new Deadline(10_000) }
     const { suggestion } = pagesForAnswer(q, parsed, { engine: terms, store, catalog, analyser }, scope)
     expect(similarTerms.mock.calls.length).toBeLessThanOrEqual(8)
     expect(suggestion?.match(/installation/g)).toHaveLength(4)

@@ -1,15 +1,15 @@
 import { ByteReader, ByteWriter, grown } from '../../bytes/byte-writer.ts'
 import type { ClassCount } from './term-codec.ts'
 
-/** Terms of a block: the first of them is written in full. */
+/** Terms of a block, the first of which is written in full. */
 const blockSize = 16
 
-/** Where the postings of a term are in a segment, and how many. */
+/** Location of a term's postings in a segment, and their numbers. */
 export type TermEntry = {
   counts: readonly ClassCount[]
-  /** In bytes, from the beginning of the segment. */
+  /** Offset in the segment, in bytes. */
   offset: number
-  /** Bytes of the postings, and of the positions behind them. */
+  /** Bytes of the postings, and of the positions after them. */
   docs: number
   positions: number
 }
@@ -20,16 +20,12 @@ export class DictionaryWriter {
   readonly #starts = new ByteWriter()
   #last = new Uint8Array(64)
   #lastLength = 0
-  #count = 0
+  count = 0
   #lastStart = 0
-
-  get count(): number {
-    return this.#count
-  }
 
   add(term: Uint8Array, { counts, offset, docs, positions }: TermEntry): void {
     let shared = 0
-    if (this.#count % blockSize === 0) {
+    if (this.count % blockSize === 0) {
       this.#starts.varint(this.#out.length - this.#lastStart)
       this.#lastStart = this.#out.length
       this.#out.long(offset)
@@ -51,10 +47,10 @@ export class DictionaryWriter {
     if (term.length > this.#last.length) this.#last = grown(this.#last, term.length)
     this.#last.set(term)
     this.#lastLength = term.length
-    this.#count++
+    this.count++
   }
 
-  /** How long the terms are in bytes; the terms; and where their blocks begin. */
+  /** Returns the length of the terms in bytes, the terms, and the starts of their blocks. */
   finish(): Uint8Array[] {
     const end = new ByteWriter()
     end.long(this.#out.length)
@@ -87,7 +83,7 @@ export class Dictionary {
     return cursor.isAt && cursor.compareTo(term) === 0 ? cursor.entry : undefined
   }
 
-  /** A cursor at the first term that is not before this one. */
+  /** Returns a cursor at the first term not before this one. */
   from(term: Uint8Array): DictionaryCursor {
     let [low, high] = [0, this.#starts.length - 1]
     while (low < high) {
@@ -100,7 +96,7 @@ export class Dictionary {
     return cursor
   }
 
-  /** Negative where the first term of a block comes before another term. */
+  /** Compares the first term of a block with another term. */
   #compareFirst(block: number, term: Uint8Array): number {
     const reader = new ByteReader(this.#terms, this.#starts[block])
     reader.long()
@@ -109,7 +105,7 @@ export class Dictionary {
   }
 }
 
-/** Goes over the terms of a dictionary, in the order of their UTF-8 bytes. */
+/** Iterates over the terms of a dictionary, in the order of UTF-8 bytes. */
 export class DictionaryCursor {
   readonly #reader: ByteReader
   #term = new Uint8Array(64)
@@ -117,26 +113,23 @@ export class DictionaryCursor {
   #left: number
   #index = 0
   #countsAt = 0
-  #isAt = true
-  /** Where the postings of the term are; see {@link TermEntry}. */
+  /** False after the last term. */
+  isAt = true
+  /** Location of the term's postings; see {@link TermEntry}. */
   offset = 0
   docs = 0
   positions = 0
-  /** How many bytes the term has in common with the one before it; 0 at the beginning of a block. */
+  /** Bytes that the term shares with the one before it; 0 at the start of a block. */
   shared = 0
 
-  /** @param left how many terms there are from `start`, the beginning of a block, on */
+  /** Starts at the beginning of a block. @param left number of terms from `start` on */
   constructor(terms: Uint8Array, start: number, left: number) {
     this.#reader = new ByteReader(terms, start)
     this.#left = left
     this.next()
   }
 
-  get isAt(): boolean {
-    return this.#isAt
-  }
-
-  /** In UTF-8, valid until the cursor moves. */
+  /** UTF-8 bytes of the term, valid until the cursor moves. */
   get term(): Uint8Array {
     return this.#term.subarray(0, this.#length)
   }
@@ -145,26 +138,23 @@ export class DictionaryCursor {
     return Buffer.from(this.#term.buffer, 0, this.#length).toString()
   }
 
-  /**
-   * Negative where its term comes before that of another cursor, 0 where it is the same.
-   * @param from how many bytes they have in common, as far as that is known
-   */
+  /** Compares the term with that of another cursor. @param from number of bytes known to be equal */
   compare(other: DictionaryCursor, from = 0): number {
     return compareBytes({ bytes: this.#term, start: 0, length: this.#length }, other.#term, other.#length, from)
   }
 
-  /** Negative where its term comes before another one, 0 where it is the same. */
+  /** Compares the term with another one. */
   compareTo(term: Uint8Array): number {
     return compareBytes({ bytes: this.#term, start: 0, length: this.#length }, term, term.length)
   }
 
   beginsWith(prefix: Uint8Array): boolean {
-    if (!this.#isAt || this.#length < prefix.length) return false
+    if (!this.isAt || this.#length < prefix.length) return false
     for (let at = 0; at < prefix.length; at++) if (this.#term[at] !== prefix[at]) return false
     return true
   }
 
-  /** In how many chunks of some classes, which are marked by their ids, the term is. */
+  /** Counts the chunks with the term in classes marked by 1, by id. */
   chunkCount(classes: Uint8Array): number {
     const reader = new ByteReader(this.#reader.bytes, this.#countsAt)
     let count = 0
@@ -177,7 +167,7 @@ export class DictionaryCursor {
     return count
   }
 
-  /** In how many chunks of all classes the term is. */
+  /** Number of chunks with the term, in all classes. */
   get postingCount(): number {
     const reader = new ByteReader(this.#reader.bytes, this.#countsAt)
     let count = 0
@@ -200,8 +190,8 @@ export class DictionaryCursor {
   }
 
   next(): void {
-    this.#isAt = this.#left-- > 0
-    if (!this.#isAt) return
+    this.isAt = this.#left-- > 0
+    if (!this.isAt) return
     const reader = this.#reader
     this.offset += this.docs + this.positions
     this.shared = 0
@@ -220,9 +210,9 @@ export class DictionaryCursor {
 }
 
 /**
- * Negative where a part of `bytes` comes before the first `length` of `other`, 0 where they are the same. For a few bytes it is faster than
- * `Buffer.compare`, which needs views of them.
- * @param from how many bytes they have in common, as far as that is known
+ * Compares a range of `bytes` with the first `length` of `other`. For few bytes this is faster than `Buffer.compare`, which needs
+ * views.
+ * @param from number of bytes known to be equal
  */
 function compareBytes(
   part: { bytes: Uint8Array; start: number; length: number },
@@ -238,18 +228,18 @@ function compareBytes(
   return part.length - length
 }
 
-/** The terms of a dictionary, and whose it is. */
+/** A cursor, and the owner of its dictionary. */
 type TermsOf<Owner> = { owner: Owner; terms: DictionaryCursor }
 
-/** Goes over the terms of several dictionaries as one, in the order of their UTF-8 bytes. */
+/** Iterates over the terms of several dictionaries as one, in the order of UTF-8 bytes. */
 export class MergedTerms<Owner> {
-  /** Those that have more terms. */
+  /** Cursors with more terms. */
   #left: readonly TermsOf<Owner>[]
   readonly #prefix: Uint8Array
-  /** The dictionaries that have the term, in their order. None behind the last. */
+  /** Cursors at the current term, in their order. Empty at the end. */
   readonly at: TermsOf<Owner>[] = []
 
-  /** @param all at the first of their terms with a prefix @param prefix ends with the last term that begins with it */
+  /** Starts the iteration. @param all cursors at their first term with the prefix @param prefix of the terms to visit */
   constructor(all: readonly TermsOf<Owner>[], prefix: Uint8Array) {
     this.#left = all.filter(({ terms }) => terms.beginsWith(prefix))
     this.#prefix = prefix
@@ -260,7 +250,7 @@ export class MergedTerms<Owner> {
     let isOneAtEnd = false
     for (const { terms } of this.at) {
       terms.next()
-      // A term that shares so much with one that begins with the prefix does so, too.
+      // A term that shares the whole prefix with the one before has it, too.
       if (!terms.isAt || (terms.shared < this.#prefix.length && !terms.beginsWith(this.#prefix))) isOneAtEnd = true
     }
     if (isOneAtEnd) this.#left = this.#left.filter(({ terms }) => terms.beginsWith(this.#prefix))

@@ -3,17 +3,17 @@ import { crc32 } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 import { ByteWriter } from '../../bytes/byte-writer.ts'
 
-/** Bytes that share a checksum. */
+/** Bytes covered by one checksum. */
 const sumSize = 16 * 1024
-/** Such parts of a file that are kept in memory. */
+/** Maximum cached parts of a file. */
 const maxPages = 64
-/** Bytes that are written at once, and after which the disk is waited for, so that the last wait is short. */
+/** Bytes of one write, and bytes between flushes, which keep the last flush short. */
 const writeSize = 256 * 1024
 const syncSize = 8 * 1024 * 1024
 
-/** Where the bytes of a segment are read. */
+/** Bytes of a segment, in memory or in a file. */
 export interface SegmentBytes {
-  /** Bytes that stay as they are, from `offset` on. @throws {DamagedSegment} */
+  /** Returns bytes that never change. @throws {DamagedSegment} */
   read(offset: number, length: number): Uint8Array
   close(): void
 }
@@ -23,7 +23,7 @@ export interface SegmentSink {
   write(bytes: Uint8Array): void
 }
 
-/** The file of a segment is not there, or not as it was written. It was removed: an index without it makes it again. */
+/** The file of a segment is missing or damaged. It was removed; opening the index rebuilds the segment. */
 export class DamagedSegment extends Error {
   constructor(file: string) {
     super(`${file} is damaged`)
@@ -69,7 +69,7 @@ export class FileSink implements SegmentSink {
     if (this.#pending.length >= writeSize) this.#flush(this.#pending.length - (this.#pending.length % sumSize))
   }
 
-  /** Waits for the disk. @returns the checksums of the file. */
+  /** Flushes to the disk. @returns the checksums of the file */
   finish(): Uint32Array {
     this.#flush(this.#pending.length)
     fdatasyncSync(this.#fd)
@@ -77,7 +77,7 @@ export class FileSink implements SegmentSink {
     return Uint32Array.from(this.#sums)
   }
 
-  /** Without a file. */
+  /** Closes and removes the file. */
   abandon(): void {
     closeSync(this.#fd)
     rmSync(this.#file, { force: true })
@@ -97,7 +97,7 @@ export class FileSink implements SegmentSink {
   }
 }
 
-/** Whether a file is there and is as it was written. Reads all of it. @param sums what {@link FileSink.finish} returned */
+/** True if a file has the expected size and checksums. Reads all of it. @param sums result of {@link FileSink.finish} */
 export function isSoundFile(file: string, size: number, sums: Uint32Array): boolean {
   if (statSync(file, { throwIfNoEntry: false })?.size !== size || sums.length !== Math.ceil(size / sumSize))
     return false
@@ -113,16 +113,13 @@ export function isSoundFile(file: string, size: number, sums: Uint32Array): bool
   }
 }
 
-/**
- * The file of a segment, read where it is asked for: the system keeps in memory what is read often. What is read is checked against
- * the checksums, which are kept elsewhere.
- */
+/** A segment file, read on demand: the system caches what is read often. Reads are verified against checksums that are stored elsewhere. */
 export class SegmentFile implements SegmentBytes {
   readonly #file: string
   readonly #fd: number
   readonly #size: number
   readonly #sums: Uint32Array
-  /** By where they begin: those that were read last. */
+  /** Cached parts by offset, most recently used. */
   readonly #pages = new LRUCache<number, Uint8Array>({ max: maxPages })
   #isOpen = true
 
@@ -137,7 +134,7 @@ export class SegmentFile implements SegmentBytes {
   read(offset: number, length: number): Uint8Array {
     const start = offset - (offset % sumSize)
     if (offset + length > start + sumSize) return this.#readSound(offset, length)
-    // Terms that are sought together are often beside each other.
+    // Terms of one query are often close to each other.
     const known = this.#pages.get(start)
     const page = known ?? this.#readSound(start, Math.min(sumSize, this.#size - start))
     if (known === undefined) this.#pages.set(start, page)

@@ -3,21 +3,21 @@ import { Dictionary, DictionaryWriter, type TermEntry } from './dictionary.ts'
 import type { SegmentBytes, SegmentSink } from './segment-bytes.ts'
 import { type ClassCount, type Lengths, type PostingBuffer, TermEncoder } from './term-codec.ts'
 
-/** Where the parts of a segment are. Its beginning is the postings of each term, with their positions behind them. */
+/** Layout of a segment. It starts with the postings of each term, followed by their positions. */
 export type SegmentShape = {
   size: number
   termCount: number
   pageCount: number
   chunkCount: number
-  /** Where the dictionary begins, in bytes; and behind it the ids of the pages. */
+  /** Offset of the dictionary in bytes, and of the page ids after it. */
   dictionaryAt: number
   pagesAt: number
 }
 
-/** Who sees which pages, and how long they are. */
+/** Access classes and lengths of pages. */
 export type Facts = Lengths & { classOf: (page: number) => number }
 
-/** Writes a segment, term by term in the order of their UTF-8 bytes. */
+/** Writes a segment, term by term in the order of UTF-8 bytes. */
 export class SegmentWriter {
   readonly #sink: SegmentSink
   readonly #facts: Facts
@@ -41,7 +41,7 @@ export class SegmentWriter {
     this.#dictionary.add(term, { counts: this.#countsOf(postings), offset, docs, positions })
   }
 
-  /** @param pages ascending ids */
+  /** Writes the rest. @param pages ascending ids */
   finish(pages: Uint32Array, chunkCount: number): SegmentShape {
     const dictionaryAt = this.#sink.length
     for (const bytes of this.#dictionary.finish()) this.#sink.write(bytes)
@@ -57,7 +57,7 @@ export class SegmentWriter {
     return { size: this.#sink.length, termCount, pageCount: pages.length, chunkCount, dictionaryAt, pagesAt }
   }
 
-  /** Counted by class, so that what a reader may not see is not counted. */
+  /** Counts postings by class, so that invisible pages are not counted. */
   #countsOf({ chunks, count }: PostingBuffer): ClassCount[] {
     const { pagesOfChunks, classOf } = this.#facts
     const counts: ClassCount[] = []
@@ -85,15 +85,15 @@ function countOf(counts: ClassCount[], ofPages: number): ClassCount {
 }
 
 /**
- * An immutable inverted index of some whole pages: a sorted dictionary, and for each term its postings with positions. Only the
- * dictionary and the ids of the pages are in memory.
+ * An immutable inverted index of complete pages: a sorted dictionary, and the postings of each term with positions. Only the
+ * dictionary and the page ids are in memory.
  */
 export class Segment {
   readonly shape: SegmentShape
   readonly dictionary: Dictionary
-  /** Ascending ids. */
+  /** Ascending page ids. */
   readonly pages: Uint32Array
-  /** The file, where it is in one. */
+  /** Name of its file; undefined for a segment in memory. */
   readonly name: string | undefined
   readonly #bytes: SegmentBytes
 
@@ -111,17 +111,17 @@ export class Segment {
     this.pages = Uint32Array.from({ length: shape.pageCount }, () => (page += reader.varint()))
   }
 
-  /** The postings of a term, without positions. */
+  /** Returns the postings of a term, without positions. */
   docsOf({ offset, docs }: Pick<TermEntry, 'offset' | 'docs'>): Uint8Array {
     return this.#bytes.read(offset, docs)
   }
 
-  /** Some of the positions of a term. */
+  /** Returns part of the positions of a term. */
   positionsOf({ offset, docs }: TermEntry, from: number, length: number): Uint8Array {
     return this.#bytes.read(offset + docs + from, length)
   }
 
-  /** The postings of a term with their positions. */
+  /** Returns the postings of a term with their positions. */
   allOf({ offset, docs, positions }: Omit<TermEntry, 'counts'>): Uint8Array {
     return this.#bytes.read(offset, docs + positions)
   }
@@ -131,7 +131,7 @@ export class Segment {
   }
 }
 
-/** In how many chunks a term is, of all classes. */
+/** Counts the chunks with a term, in all classes. */
 export function chunkCountOf({ counts }: TermEntry): number {
   return counts.reduce((sum, { chunks }) => sum + chunks, 0)
 }

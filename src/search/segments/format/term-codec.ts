@@ -1,12 +1,12 @@
 import { ByteReader, ByteWriter, grown } from '../../bytes/byte-writer.ts'
 
-/** The postings of one term, decoded: ascending ids of chunks, how often the term stands in each, and where. */
+/** Decoded postings of one term: ascending chunk ids, frequencies and positions. */
 export class PostingBuffer {
   chunks = new Uint32Array(256)
   frequencies = new Uint32Array(256)
-  /** Where the positions of each posting end in {@link positions}. */
+  /** End of each posting's positions in {@link positions}. */
   positionEnds = new Uint32Array(256)
-  /** For each posting the distance of every position from the one before it. */
+  /** Distances between the positions of each posting. */
   readonly positions = new ByteWriter()
   count = 0
 
@@ -15,7 +15,7 @@ export class PostingBuffer {
     this.positions.clear()
   }
 
-  /** Its positions were written. */
+  /** Adds a posting whose positions were written. */
   add(chunk: number, frequency: number): void {
     if (this.count === this.chunks.length) {
       this.chunks = grown(this.chunks, this.count + 1)
@@ -28,20 +28,20 @@ export class PostingBuffer {
   }
 }
 
-/** Postings of a block. */
+/** Number of postings in a block. */
 export const blockSize = 128
 
-/** How long the texts are that postings are of; by ids of chunks, and of pages. */
+/** Lengths of texts, by ids of chunks and of pages. */
 export type Lengths = { pagesOfChunks: Uint32Array; chunkLengths: Uint32Array; pageLengths: Uint32Array }
 
-/** In how many chunks and pages of a class a term is. */
+/** Numbers of chunks and pages of a class with a term. */
 export type ClassCount = { class: number; chunks: number; pages: number }
 
 /**
- * Writes the postings of a term, without their positions. A posting is the distance from the chunk before, times two, and one more
- * where the term stands once; else its frequency less two follows. Where they fill more than a block, a directory comes first, and
- * before it its length in bytes. It has for every block: the distance from the last chunk of the block before to its own, the bytes
- * of its postings and of their positions, and the {@link Frontier} of its chunks and that of their pages.
+ * Encodes the postings of a term without their positions. A posting is twice the distance from the chunk before, plus one if the
+ * frequency is 1; otherwise the frequency less two follows. If there is more than one block, a directory and its length in bytes
+ * come first. For every block it has the distance between the last chunks of this block and the one before, the bytes of its
+ * postings and of their positions, and the {@link Frontier}s of its chunks and of their pages.
  */
 export class TermEncoder {
   readonly #blocks = new ByteWriter()
@@ -74,7 +74,7 @@ export class TermEncoder {
     out.bytes(this.#blocks.written)
   }
 
-  /** How often the term stands in the whole page of each posting. */
+  /** Computes the frequency of the term in the whole page of each posting. */
   #countPages({ chunks, frequencies, count }: PostingBuffer, { pagesOfChunks }: Lengths): void {
     if (this.#pageFrequencies.length < count) this.#pageFrequencies = new Uint32Array(2 * count)
     for (let start = 0; start < count; ) {
@@ -104,14 +104,14 @@ function encodeBlock(postings: PostingBuffer, start: number, end: number, last: 
   for (let at = start; at < end; at++) {
     const chunk = postings.chunks[at] ?? 0
     const frequency = postings.frequencies[at] ?? 0
-    // Ids of chunks stay below 2^31.
+    // Chunk ids are below 2^31.
     out.varint(2 * (chunk - before) + (frequency === 1 ? 1 : 0))
     if (frequency !== 1) out.varint(frequency - 2)
     before = chunk
   }
 }
 
-/** Reads `count` postings into the arrays. @returns the last chunk */
+/** Decodes `count` postings into the arrays. @returns the last chunk */
 export function decodeBlock(
   reader: ByteReader,
   count: number,
@@ -130,12 +130,12 @@ export function decodeBlock(
   return chunk
 }
 
-/** Adds the frequencies of all postings of a term to those that are there, from the place of the chunk `first` on. */
+/** Adds the frequencies of all postings of a term to an array, indexed from the chunk `first`. */
 export function addPostings(bytes: Uint8Array, count: number, frequencies: Uint32Array, first: number): void {
   let { at } = readerOfPostings(bytes, count)
   let place = -first
   for (let left = count; left > 0; left--) {
-    // As `ByteReader.varint` reads, which would keep its place in memory: of a prefix, there are tens of thousands.
+    // Inlines `ByteReader.varint`, which would store its position in memory: a prefix has tens of thousands of postings.
     let byte = bytes[at++] ?? 0
     let head = byte & 127
     for (let shift = 7; byte >= 128 && shift < 35; shift += 7) {
@@ -156,14 +156,14 @@ export function addPostings(bytes: Uint8Array, count: number, frequencies: Uint3
   }
 }
 
-/** At the first posting: the blocks follow each other behind their directory. */
+/** Returns a reader at the first posting. The blocks follow each other after their directory. */
 function readerOfPostings(bytes: Uint8Array, count: number): ByteReader {
   const reader = new ByteReader(bytes)
   if (count > blockSize) reader.at = reader.varint() + reader.at
   return reader
 }
 
-/** Appends all postings of a term, with their positions, to a buffer; without those of pages that are marked as dropped. */
+/** Appends all postings of a term with their positions to a buffer, except those of dropped pages. */
 export function decodeTerm(
   bytes: Uint8Array,
   { docs, count, isDropped }: { docs: number; count: number; isDropped: (chunk: number) => boolean },
@@ -184,16 +184,16 @@ export function decodeTerm(
   }
 }
 
-/** Pairs that are kept: more would bound the score of a block a little better, and take more room. */
+/** Maximum pairs: more would bound scores a little better, but take more room. */
 const maxPairs = 4
 
 /**
- * The impacts of some postings: pairs of a frequency and a length of which no other pair has a frequency as high in a text as
- * short. Whatever the average length of the texts that a reader may see, no posting scores higher than the best of the pairs.
- * As Lucene's impacts are, after Ding and Suel, "Faster Top-k Document Retrieval Using Block-Max Indexes", 2011.
+ * Impacts of postings: pairs of frequency and length for which no other pair has at least this frequency in a text as short.
+ * Whatever the average length of the visible texts, no posting scores higher than the best pair. As Lucene's impacts, after Ding
+ * and Suel, "Faster Top-k Document Retrieval Using Block-Max Indexes", 2011.
  */
 export class Frontier {
-  /** By ascending frequency, and so by ascending length. */
+  /** Pairs by ascending frequency, and so by ascending length. */
   readonly #frequencies: number[] = []
   readonly #lengths: number[] = []
 
@@ -201,7 +201,7 @@ export class Frontier {
     const [frequencies, lengths] = [this.#frequencies, this.#lengths]
     let at = frequencies.length
     while (at > 0 && (frequencies[at - 1] ?? 0) >= frequency) at--
-    // What stands from here on has at least this frequency, the first of them the shortest text.
+    // Pairs from here on have at least this frequency, the first of them the shortest text.
     if (at < frequencies.length && (lengths[at] ?? 0) <= length) return
     let start = at
     while (start > 0 && (lengths[start - 1] ?? 0) >= length) start--
@@ -210,7 +210,7 @@ export class Frontier {
     frequencies.splice(start, end - start, frequency)
     lengths.splice(start, end - start, length)
     if (frequencies.length <= maxPairs) return
-    // The two with the lowest frequencies become one that is no worse than either.
+    // Merges the two pairs with the lowest frequencies into one that dominates both.
     frequencies.shift()
     lengths.splice(1, 1)
   }
@@ -224,7 +224,7 @@ export class Frontier {
   }
 }
 
-/** The most that `score` gives for any pair of what {@link Frontier.write} wrote. */
+/** Returns the highest score of the pairs that {@link Frontier.write} wrote. */
 export function highestScore(reader: ByteReader, score: (frequency: number, length: number) => number): number {
   let highest = 0
   for (let left = reader.varint(); left > 0; left--) {

@@ -4,13 +4,16 @@ import { end, indexFrom, type PostingList } from './posting-list.ts'
 
 const none = new Uint32Array()
 
-/** What is read to match the pages of a segment: the postings of each leaf. */
+/** Postings of each leaf in a segment, and the catalog. */
 export type Matched = { lists: ReadonlyMap<Leaf, PostingList>; catalog: Catalog }
 
-/** Candidates for which it takes less time to pass over the postings of a word than to look for each. */
+/** Postings per candidate above which seeking each candidate is faster than scanning the postings. */
 const postingsPassedOver = 16
 
-/** The pages of a segment that a query matches, by ascending id; of those that are given, where some are. Some may be gone, or hidden. */
+/**
+ * Returns the pages of a segment that a query matches, by ascending id, restricted to candidates if given. Removed and hidden
+ * pages may be among them.
+ */
 export function matchPages(query: Query, matched: Matched, candidates?: Uint32Array): Uint32Array {
   if (query.type === 'not') return none
   if (query.type === 'or') {
@@ -33,7 +36,7 @@ export function matchPages(query: Query, matched: Matched, candidates?: Uint32Ar
   return isRare ? holding(list, candidates, matched) : intersection(list.pages(pagesOfChunks), candidates)
 }
 
-/** How many chunks a query can match at most. */
+/** Returns an upper bound of the chunks that a query matches. */
 function mostMatches(query: Query, matched: Matched): number {
   if (query.type === 'not') return 0
   if (query.type === 'and') {

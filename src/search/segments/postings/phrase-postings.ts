@@ -4,7 +4,7 @@ import type { TermEntry } from '../format/dictionary.ts'
 import type { Segment } from '../format/segment.ts'
 import { ComputedPostings, end, PostingCursor, type TermPostings } from './posting-list.ts'
 
-/** Bytes of positions that are read at once, at least. */
+/** Minimum bytes of positions to read at once. */
 const readAhead = 64 * 1024
 
 class PostingCollector {
@@ -27,8 +27,9 @@ class PostingCollector {
 }
 
 /**
- * The chunks where terms stand one after the other, and how often they do, counted without overlaps.
- * @param terms in the order of the phrase @throws {SearchTimeout}
+ * Returns the chunks with consecutive terms, and how often they occur without overlaps.
+ * @param terms in the order of the phrase
+ * @throws {SearchTimeout}
  */
 export function phrasePostings(
   terms: readonly PositionCursor[],
@@ -59,7 +60,7 @@ export function phrasePostings(
   return found.finish()
 }
 
-/** How often positions of the lists follow each other; what belongs to one run does not begin another. */
+/** Counts runs of consecutive positions, without overlaps. */
 function runs(lists: readonly (readonly number[])[]): number {
   const [first = [], ...others] = lists
   const sets = others.map((positions) => new Set(positions))
@@ -73,7 +74,7 @@ function runs(lists: readonly (readonly number[])[]): number {
   return count
 }
 
-/** A cursor that also reads where in its chunk the term stands. */
+/** A cursor that also reads the positions of the term. */
 export class PositionCursor {
   readonly cursor: PostingCursor
   readonly #segment: Segment
@@ -81,7 +82,7 @@ export class PositionCursor {
   readonly #list: TermPostings
   #bytes: Uint8Array = new Uint8Array()
   #from = 0
-  /** The posting whose positions are next in the block. */
+  /** Posting of the block whose positions are next. */
   #block = -1
   #index = 0
   #reader = new ByteReader(new Uint8Array())
@@ -93,7 +94,7 @@ export class PositionCursor {
     this.cursor = new PostingCursor(list)
   }
 
-  /** Of the chunk where the cursor is. */
+  /** Returns the positions in the current chunk. */
   positions(): number[] {
     const { block, index, frequency } = this.cursor
     const { frequencies } = this.#list

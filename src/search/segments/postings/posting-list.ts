@@ -4,38 +4,38 @@ import type { TermEntry } from '../format/dictionary.ts'
 import { chunkCountOf, type Segment } from '../format/segment.ts'
 import { blockSize, decodeBlock, highestScore } from '../format/term-codec.ts'
 
-/** What a posting counts: by how often the term stands in a chunk of that length, and in a page. */
+/** Scores of a posting: by its frequency in a chunk of that length, and in a page. */
 export type Scoring = {
   ofChunk: (frequency: number, length: number) => number
   ofPage: (frequency: number, length: number) => number
 }
 
-/** The id behind all chunks. */
+/** Id after all chunks. */
 export const end = 0xffffffff
 const nothing = new Uint8Array()
 
-/** Postings in blocks, which {@link PostingCursor} goes over. */
+/** Postings in blocks; see {@link PostingCursor}. */
 export interface PostingList {
   readonly count: number
-  /** Ascending ids of chunks, and how often what is sought stands in each: of the blocks that were loaded. */
+  /** Ascending chunk ids and frequencies, of loaded blocks. */
   readonly chunks: Uint32Array
   readonly frequencies: Uint32Array
   readonly lastChunks: Uint32Array
-  /** Decodes a block, unless it is decoded. */
+  /** Decodes a block if it is not decoded yet. */
   load(block: number): void
-  /** Ascending ids of the pages of its chunks. */
+  /** Returns the ascending ids of the chunks' pages. */
   pages(pagesOfChunks: Uint32Array): Uint32Array
-  /** The most that a posting of each block counts; undefined where only the postings tell. */
+  /** Returns the maximum score of each block; undefined if the postings themselves must be read. */
   bounds(scoring: Scoring): Float64Array | undefined
 }
 
-/** Where in a list one is: at a chunk that holds what is sought. */
+/** Cursor over a list of postings. */
 export class PostingCursor {
   readonly list: PostingList
-  /** {@link end} behind the last. */
+  /** Current chunk; {@link end} after the last. */
   chunk = end
   frequency = 0
-  /** The block that was loaded; where in the list one is, and where the block begins and ends. */
+  /** Loaded block, current index in the list, and start and end of the block. */
   block = -1
   index = 0
   start = 0
@@ -55,7 +55,7 @@ export class PostingCursor {
     else this.#toBlock(this.block + 1)
   }
 
-  /** Goes to the first chunk from `chunk` on, before or behind where it is. */
+  /** Moves to the first chunk from `chunk` on, forwards or backwards. */
   seek(chunk: number): void {
     const { lastChunks } = this.list
     const isInBlock =
@@ -86,7 +86,7 @@ export class PostingCursor {
   }
 }
 
-/** The first of ascending numbers, from one place to before another, that is at least so much; the end where there is none. */
+/** Returns the index of the first ascending number that is at least `least`, or `to` if there is none. */
 export function firstFrom(numbers: Uint32Array, least: number, from = 0, to = numbers.length): number {
   let [low, high] = [from, to]
   while (low < high) {
@@ -97,7 +97,7 @@ export function firstFrom(numbers: Uint32Array, least: number, from = 0, to = nu
   return low
 }
 
-/** Where in a list, from a place on, the first chunk is that is not before `chunk`; `count` where there is none. Its block is loaded. */
+/** Returns the index of the first chunk not before `chunk`, from `from` on; `count` if there is none. Loads its block. */
 export function indexFrom(list: PostingList, chunk: number, from = 0): number {
   const { lastChunks, count } = list
   let block = Math.floor(from / blockSize)
@@ -108,19 +108,19 @@ export function indexFrom(list: PostingList, chunk: number, from = 0): number {
   return firstFrom(list.chunks, chunk, Math.max(start, from), Math.min(start + blockSize, count))
 }
 
-/** The postings of a term in a segment. Each block is decoded when it is asked for the first time. */
+/** Postings of a term in a segment. Blocks are decoded on demand. */
 export class TermPostings implements PostingList {
   readonly count: number
   readonly chunks: Uint32Array
   readonly frequencies: Uint32Array
   readonly lastChunks: Uint32Array
   readonly #docs: Uint8Array
-  /** 1 for each block that is decoded. */
+  /** 1 for each decoded block. */
   readonly #isDecoded: Uint8Array
-  /** Where each block begins, and where its frontiers are written. */
+  /** Start of each block, and of its frontiers. */
   readonly #starts: Uint32Array
   readonly #frontiers: Uint32Array
-  /** Bytes of positions before each block, and at the end all of them. */
+  /** Bytes of positions before each block, and in all. */
   readonly positionStarts: Uint32Array
   #pages: Uint32Array | undefined
 
@@ -135,13 +135,13 @@ export class TermPostings implements PostingList {
     this.#frontiers = new Uint32Array(blocks > 1 ? blocks : 0)
     this.positionStarts = new Uint32Array(blocks + 1)
     const docs = segment.docsOf(entry)
-    // A copy: what is read is a view of a longer part of the file, and `slice` of a Buffer would be one, too.
+    // Copies the bytes, which are a view of a longer part of the file. `slice` of a Buffer would be a view, too.
     this.#docs = blocks > 1 ? new Uint8Array(docs) : nothing
     if (blocks > 1) this.#readDirectory()
     else this.#readOnlyBlock(docs, entry)
   }
 
-  /** Bytes of memory that it takes, roughly. */
+  /** Bytes in memory, approximately. */
   get size(): number {
     return 500 + this.#docs.length + 12 * this.count + 17 * this.lastChunks.length
   }
@@ -197,7 +197,7 @@ export class TermPostings implements PostingList {
   }
 }
 
-/** Postings that were computed: those of a phrase, or of several terms as if they were one. */
+/** Computed postings: of a phrase, or of several terms as one. */
 export class ComputedPostings implements PostingList {
   readonly count: number
   readonly lastChunks: Uint32Array
@@ -205,7 +205,7 @@ export class ComputedPostings implements PostingList {
   readonly frequencies: Uint32Array
   #pages: Uint32Array | undefined
 
-  /** @param chunks ascending */
+  /** Wraps postings. @param chunks ascending */
   constructor(chunks: Uint32Array, frequencies: Uint32Array) {
     this.chunks = chunks
     this.frequencies = frequencies
@@ -215,7 +215,7 @@ export class ComputedPostings implements PostingList {
     })
   }
 
-  /** They are decoded. */
+  /** Needs nothing: all blocks are decoded. */
   load(): void {}
 
   pages(pagesOfChunks: Uint32Array): Uint32Array {
@@ -223,7 +223,7 @@ export class ComputedPostings implements PostingList {
     return this.#pages
   }
 
-  /** What bounds a block well takes as long to find as what bounds its postings. */
+  /** Returns no bounds, which would take as long to find as the scores themselves. */
   bounds(): undefined {
     return undefined
   }
@@ -243,15 +243,14 @@ function pagesOf(list: PostingList, pagesOfChunks: Uint32Array): Uint32Array {
   return pageCount === count ? pages : pages.slice(0, pageCount)
 }
 
-/** Bytes of memory that the lists of all indexes take together, roughly. */
+/** Maximum bytes of cached lists of all indexes, approximately. */
 const maxSize = 16 * 2 ** 20
 
 const lists = new LRUCache<TermEntry, TermPostings>({ maxSize, sizeCalculation: ({ size }) => size })
 
 /**
- * The postings of a term in a segment. Those that were asked for last are kept, as far as they are decoded: the same words are sought
- * again and again.
- * @param entry known by its identity
+ * Returns the postings of a term in a segment. Caches recent ones with their decoded blocks: queries share words.
+ * @param entry identified by its reference
  */
 export function postingsOf(segment: Segment, entry: TermEntry): TermPostings {
   const known = lists.get(entry)

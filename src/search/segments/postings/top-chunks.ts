@@ -2,18 +2,18 @@ import type { Catalog } from '../../index/catalog.ts'
 import type { ScoredChunk } from '../../index/term-engine.ts'
 import { best, byPlace } from '../../rank/scorer.ts'
 
-/** How many more than are wanted may be kept before the worst are let go. */
+/** Extra chunks kept before the worst are dropped. */
 const spare = 1000
 
-/** The best of many chunks, as {@link best} chooses them. */
+/** Selects the best of many chunks, as {@link best} does. */
 export class TopChunks {
   readonly #limit: number
   readonly #catalog: Catalog
-  /** The best scores, as many as are wanted: a heap with the least of them first. */
+  /** The best scores, a heap with the lowest first. */
   readonly #scores: Float64Array
   #count = 0
   #kept: ScoredChunk[] = []
-  /** The last of those that were kept, once there are enough. */
+  /** The last chunk kept, once there are enough. */
   #worst: ScoredChunk | undefined
 
   constructor(limit: number, catalog: Catalog) {
@@ -22,7 +22,7 @@ export class TopChunks {
     this.#scores = new Float64Array(limit)
   }
 
-  /** What scores less is not among the best. */
+  /** Minimum score to be among the best. */
   get threshold(): number {
     return this.#count < this.#limit ? 0 : (this.#scores[0] ?? 0)
   }

@@ -8,35 +8,40 @@ import { union } from './match-pages.ts'
 import { end, indexFrom, type PostingList, type Scoring } from './posting-list.ts'
 import type { TopChunks } from './top-chunks.ts'
 
-/** Chunks of a window, at least: it ends with a page. */
+/** Minimum chunks of a window, which ends with a page. */
 const windowSize = 256
-/** Postings that take less time to pass over than it takes to find the next page that is wanted. */
+/** Postings per page above which seeking a wanted page is faster than scanning. */
 const postingsPassedOver = 16
-/** Postings that take less time to be scored, all of them, than it takes to find out which windows may hold the best. */
+/** Maximum postings to score without computing bounds of windows. */
 const fewPostings = 2048
-/** Postings that take as long to score, one after the other, as a page takes that is looked for. */
+/** Postings that take as long to score in sequence as seeking one page. */
 const postingsForPage = 4
-/** Bounds and scores are sums of the same numbers in another order. */
+/** Tolerance: bounds and scores add the same numbers in different orders. */
 const slack = 1 + 1e-9
 
 const none = new Uint32Array()
 
-/** What is sought in a segment, and what it weighs in a chunk and in a page, by how rare it is. */
+/** Postings of a leaf in a segment, with its weights for chunks and pages. */
 export type WeightedList = {
   list: PostingList
   chunkWeight: number
   pageWeight: number
-  /** Whether it scores only the pages that a list before it has. */
+  /** True if it scores only pages that a list before it contains. */
   isBonus: boolean
 }
 
-/** What is scored of a segment: all that the lists have, or just some pages by ascending id. */
-export type Scored = { lists: readonly WeightedList[]; windows: Uint32Array; pages?: Uint32Array; among: Uint8Array }
+/** Postings to score in a segment: all, or those of some pages by ascending id. */
+export type Scored = {
+  lists: readonly WeightedList[]
+  windows: Uint32Array
+  pages?: Uint32Array
+  allowedPages: Uint8Array
+}
 
-/** Chunks that are scored at once, which are whole pages; and those of the pages that are wanted, where some are. */
+/** Range of chunks to score at once, made of whole pages; `wanted` restricts it to some pages. */
 type Window = { from: number; to: number; wanted: Uint32Array | undefined }
 
-/** The first chunk of every window of some pages, by ascending id, and behind them the end. */
+/** Returns the first chunk of every window of pages, by ascending id, and the end of the last. */
 export function windowsOf(pages: Uint32Array, catalog: Catalog): Uint32Array {
   const starts: number[] = []
   let stop = 0
@@ -50,16 +55,16 @@ export function windowsOf(pages: Uint32Array, catalog: Catalog): Uint32Array {
 }
 
 /**
- * Finds the chunks or pages of segments that score best, exactly: scores are sums in the order of the lists, as `Scorer` adds them
- * up. It goes from window to window, those first that may hold the best, and ends where no other can: "interval-based pruning",
- * Dimopoulos, Nepomnyachiy and Suel, "Optimizing Top-k Document Retrieval Strategies for Block-Max Indexes", 2013.
+ * Finds the best-scoring chunks or pages of segments, exactly: scores add up in the order of the lists, as in `Scorer`. Visits
+ * windows by descending upper bound, and stops when no other can contain one of the best: "interval-based pruning", Dimopoulos,
+ * Nepomnyachiy and Suel, "Optimizing Top-k Document Retrieval Strategies for Block-Max Indexes", 2013.
  */
 export class WindowScorer {
   readonly #catalog: Catalog
   #ofChunk = new Float64Array(0)
   #ofPage = new Float64Array(0)
   #bestOfPage = new Uint32Array(0)
-  /** 1 for each page that is wanted of the window that is scored, by id. */
+  /** 1 for each wanted page of the current window, by id. */
   #wanted = new Uint8Array(0)
   #touched = new Uint32Array(1024)
   #count = 0
@@ -68,9 +73,9 @@ export class WindowScorer {
     this.#catalog = catalog
   }
 
-  /** @param unit whether each chunk counts, or the best of each page. @throws {SearchTimeout} */
+  /** Scores a segment. @param unit score each chunk, or the best of each page @throws {SearchTimeout} */
   score(scored: Scored, unit: 'chunk' | 'page', visible: Visible, top: TopChunks, deadline: Deadline): void {
-    const { lists, windows, pages, among } = scored
+    const { lists, windows, pages, allowedPages } = scored
     if (lists.length === 0 || windows.length < 2) return
     this.#grow()
     if (lists.reduce((sum, { list }) => sum + list.count, 0) <= fewPostings) {
@@ -92,14 +97,14 @@ export class WindowScorer {
       const hasAny = needed?.for(top.threshold)
       const wanted =
         pages?.subarray(starts?.[window], starts?.[window + 1]) ??
-        (hasAny && this.#pagesIn(hasAny, { from, to }, among))
+        (hasAny && this.#pagesIn(hasAny, { from, to }, allowedPages))
       this.#scoreWindow(scored, { from, to, wanted }, visible)
       this.#offer(unit, top)
     }
   }
 
-  /** The pages of a window that any of some lists has. */
-  #pagesIn(lists: readonly PostingList[], { from, to }: Omit<Window, 'wanted'>, among: Uint8Array): Uint32Array {
+  /** Returns the pages of a window in any of the lists. */
+  #pagesIn(lists: readonly PostingList[], { from, to }: Omit<Window, 'wanted'>, allowedPages: Uint8Array): Uint32Array {
     const { pagesOfChunks } = this.#catalog
     const pages = lists.map((list) => {
       const inWindow: number[] = []
@@ -109,7 +114,7 @@ export class WindowScorer {
         const chunk = list.chunks[at] ?? 0
         if (chunk >= to) break
         const page = pagesOfChunks[chunk] ?? 0
-        if (page !== last && among[page] === 1) inWindow.push(page)
+        if (page !== last && allowedPages[page] === 1) inWindow.push(page)
         last = page
       }
       return Uint32Array.from(inWindow)
@@ -117,8 +122,8 @@ export class WindowScorer {
     return pages.reduce<Uint32Array>(union, none)
   }
 
-  #scoreWindow({ lists, among }: Scored, { from, to, wanted }: Window, visible: Visible): void {
-    const marks = wanted === undefined ? among : this.#wanted
+  #scoreWindow({ lists, allowedPages }: Scored, { from, to, wanted }: Window, visible: Visible): void {
+    const marks = wanted === undefined ? allowedPages : this.#wanted
     for (const page of wanted ?? []) marks[page] = 1
     for (const weighted of lists) {
       const most = Math.min(weighted.list.count, to - from)
@@ -140,11 +145,11 @@ export class WindowScorer {
     }
   }
 
-  /** Adds what a list counts in the chunks before one, from a place in the list on, and in their pages, which are whole. */
+  /** Adds the scores of a list, from index `at` up to the chunk `to`, to the scores of chunks and of their pages, which are whole. */
   #accumulate(
     { list, chunkWeight, pageWeight, isBonus }: WeightedList,
     { at: first, to }: { at: number; to: number },
-    among: Uint8Array,
+    allowedPages: Uint8Array,
     { averageChunkLength, averagePageLength }: Visible,
   ): void {
     const { pagesOfChunks, chunkLengths, pageLengths } = this.#catalog
@@ -162,7 +167,7 @@ export class WindowScorer {
       const chunk = chunks[at] ?? 0
       if (chunk >= to) break
       const pageOfChunk = pagesOfChunks[chunk] ?? 0
-      if (among[pageOfChunk] !== 1 || (isBonus && ofPage[pageOfChunk] === 0)) continue
+      if (allowedPages[pageOfChunk] !== 1 || (isBonus && ofPage[pageOfChunk] === 0)) continue
       if (pageOfChunk !== page) {
         addToPage()
         page = pageOfChunk
@@ -177,7 +182,7 @@ export class WindowScorer {
     addToPage()
   }
 
-  /** Offers what was scored, and forgets it. */
+  /** Offers the scored chunks or pages, and resets the scores. */
   #offer(unit: 'chunk' | 'page', top: TopChunks): void {
     const { pagesOfChunks } = this.#catalog
     if (unit === 'page') this.#chooseBest()
@@ -220,7 +225,7 @@ export class WindowScorer {
     return (this.#ofChunk[chunk] ?? 0) + pageShare * (this.#ofPage[page] ?? 0)
   }
 
-  /** The most that a list counts for anything in each window. */
+  /** Returns the maximum score of a list in each window. */
   #bounds(weighted: WeightedList, windows: Uint32Array, visible: Visible): Float64Array {
     const bounds = new Float64Array(windows.length - 1)
     const isLong = weighted.list.count > 2 * bounds.length
@@ -230,14 +235,14 @@ export class WindowScorer {
     return bounds
   }
 
-  /** By the highest frequencies and the shortest texts of each window. */
+  /** Bounds windows by their highest frequencies and shortest texts. */
   #boundByPostings(weighted: WeightedList, windows: Uint32Array, visible: Visible, bounds: Float64Array): void {
     const { pagesOfChunks, chunkLengths, pageLengths } = this.#catalog
     const { ofChunk, ofPage } = scoringOf(weighted, visible)
     const { chunks, frequencies, count } = weighted.list
     let at = 0
     for (let window = 0; window < bounds.length && at < count; window++) {
-      // Pages that are gone may stand behind the end.
+      // Postings of removed pages may lie beyond the end.
       const stop = window === bounds.length - 1 ? end : (windows[window + 1] ?? 0)
       let [highest, shortest, highestInPage, shortestPage] = [0, end, 0, end]
       let [page, inPage] = [0, 0]
@@ -286,8 +291,8 @@ function sumOf(ofLists: readonly Float64Array[]): Float64Array {
 }
 
 /**
- * Tells which lists a page must be in to be among the best: in any but those that count least, which do not count enough all together.
- * "MaxScore", Turtle and Flood, "Query Evaluation: Strategies and Optimizations", 1995.
+ * Selects the essential lists: a page among the best is in one of them, because the other lists together cannot reach the
+ * threshold. "MaxScore", Turtle and Flood, "Query Evaluation: Strategies and Optimizations", 1995.
  */
 class NeededLists {
   readonly #lists: { list: PostingList; bound: number }[]
@@ -295,14 +300,14 @@ class NeededLists {
   #sum = 0
   #needed: PostingList[] | undefined
 
-  /** @param bounds of each list in each window */
+  /** Starts with all lists. @param bounds of each list in each window */
   constructor(lists: readonly WeightedList[], bounds: readonly Float64Array[]) {
     this.#lists = lists.map(({ list }, index) => ({ list, bound: highestOf(bounds[index]) }))
     this.#lists.sort((a, b) => b.bound - a.bound)
     this.#postings = lists.reduce((sum, { list }) => sum + list.count, 0)
   }
 
-  /** Those for a threshold, which never falls; undefined where they would save little. */
+  /** Returns the essential lists for a score threshold, which must never decrease. Undefined if they would save little. */
   for(threshold: number): readonly PostingList[] | undefined {
     let isChanged = false
     for (let last = this.#lists.at(-1); last !== undefined; last = this.#lists.at(-1)) {
@@ -334,7 +339,7 @@ function boundByBlocks(list: PostingList, ofBlocks: Float64Array, windows: Uint3
   for (let block = 0; block < ofBlocks.length; block++) {
     const bound = ofBlocks[block] ?? 0
     const last = list.lastChunks[block] ?? 0
-    // The last window of a block can be the first of the next.
+    // The last window of a block may be the first of the next.
     for (; window < bounds.length; window++) {
       bounds[window] = Math.max(bounds[window] ?? 0, bound)
       if ((windows[window + 1] ?? 0) > last) break
@@ -342,7 +347,7 @@ function boundByBlocks(list: PostingList, ofBlocks: Float64Array, windows: Uint3
   }
 }
 
-/** Where the pages of each window begin in a list of pages, and behind them the end. */
+/** Returns the start of each window's pages in a list of pages, and the end. */
 function startsIn(pages: Uint32Array, windows: Uint32Array, { firstChunks }: Catalog): Uint32Array {
   const starts = new Uint32Array(windows.length)
   let next = 0
