@@ -6,7 +6,7 @@ import { maxPassages, minScore } from '../../src/chat/extract/extract-answerer.t
 import { type Features, features, featuresOf, scoreOf, type Weights } from '../../src/chat/extract/features.ts'
 import { quotedFor } from '../../src/chat/extract/quoting.ts'
 import { type ScoredUnit, selectUnits } from '../../src/chat/extract/select-units.ts'
-import { answerUnits, type Unit } from '../../src/chat/extract/units.ts'
+import { quotableUnits, type Unit } from '../../src/chat/extract/units.ts'
 import { analyserFor } from '../../src/search/text/analyser.ts'
 import { judge } from './judge.ts'
 import { Manual } from './manual.ts'
@@ -94,7 +94,7 @@ async function record(folders: readonly string[]): Promise<Recorded[]> {
 
 function caseOf({ manual, right, question }: Recorded): Case {
   const analyser = analyserFor('en')
-  const units = answerUnits(question.passages.slice(0, maxPassages), analyser, 'en')
+  const units = quotableUnits(question.passages.slice(0, maxPassages), analyser, 'en')
   const asked = askedBy([question.message], units, analyser, {
     language: process.env.ANSWERS_LANGUAGE ?? 'en',
     synonyms: [],

@@ -24,8 +24,9 @@ import { readTestFiles } from './test-files.ts'
 
 /**
  * Adds an answer test by a commit on main, which names the caller. Without an expectation, today's answer becomes one: its first
- * Neuron, or that there is none. A test that is there already is not added again. What proposed it in the queue is dismissed.
- * @throws {GanglionError} `not_found`, `unavailable` @throws {ValidationError} for Neurons that are not there, or where there is no room
+ * Neuron, or that there is none. An existing test is not added again. Dismisses what proposed the test in the queue.
+ * @throws {GanglionError} `not_found`, `unavailable`
+ * @throws {ValidationError} for unknown Neurons, or if there is no room
  */
 export async function addAnswerTest(
   ctx: Context,
@@ -64,7 +65,7 @@ export async function addAnswerTest(
     return { commit, file, test }
   })
   const reason = `It became an answer test in ${added.file}.`
-  // The test is on main: a proposal that stays is dismissed when the test is added again.
+  // The test is on main. A proposal that stays is dismissed when the test is added again.
   await dismissProposedTest(ctx, caller, kbName, { question: test.question, reason }).catch(ctx.onError)
   return added
 }
@@ -89,7 +90,7 @@ function requireNeurons({ projection }: KnowledgeBase, { retrieves = [], cites =
 
 const folder = 'tests/'
 
-/** The first file that has room, with the test behind what it holds. @throws {ValidationError} if none can be written to */
+/** Returns the first file with room, with the test appended. @throws {ValidationError} if no file can be written */
 async function placeFor(
   test: AnswerTest,
   read: (path: string) => Promise<string>,

@@ -14,7 +14,7 @@ const passageChars = 500
 const by = 'words'
 
 /**
- * Asks a knowledge base as its readers do, by words alone, so that a commit always has the same results.
+ * Returns an asker that works like a reader's requests, but by words alone, so that a commit always has the same results.
  * @param extracts answers without a language model
  */
 export function kbAsker(ctx: Context, kb: ReadableKb, extracts: Answerer): Asker {
@@ -36,7 +36,7 @@ export function kbAsker(ctx: Context, kb: ReadableKb, extracts: Answerer): Asker
   }
 }
 
-/** The best passage of each of the best pages. */
+/** Returns the best passage of each of the best pages. */
 function firstPages(passages: readonly Passage[], count: number): TestResultLine[] {
   const first = passages.filter(({ seqId }, at) => passages.findIndex((one) => one.seqId === seqId) === at)
   return first.slice(0, count).map(({ seqId, title, content }) => {
@@ -44,7 +44,7 @@ function firstPages(passages: readonly Passage[], count: number): TestResultLine
   })
 }
 
-/** What an index says that lacks pages is no result. @throws {GanglionError} `unavailable` */
+/** Rejects the answer of an index that lacks pages. @throws {GanglionError} `unavailable` */
 function whole<Found extends { behind?: unknown }>(found: Found): Found {
   if (found.behind === undefined) return found
   throw new GanglionError('unavailable', 'The search index is being built: the answer tests are run once it is.')

@@ -13,7 +13,7 @@ const Kept = z.array(z.object({ commit: z.string(), passed: z.number(), failed: 
 
 export type TestHistory = Pick<TestReport, 'history' | 'redSince'>
 
-/** What is known of main's answer tests without running them. For curators. @throws {GanglionError} `not_found` */
+/** Returns the results of earlier runs on main without running the tests. For curators. @throws {GanglionError} `not_found` */
 export async function readTestHistory(ctx: Context, { tenantId }: Caller, kbName: string): Promise<TestHistory> {
   return testHistory(ctx, await ctx.readableKb(tenantId, kbName))
 }
@@ -23,7 +23,7 @@ export async function testHistory(ctx: Context, kb: ReadableKb): Promise<TestHis
   return { history, redSince: redSince(history) }
 }
 
-/** Counts of the commits of main that were tested, oldest first. Derived: each can be had again from its commit. */
+/** Counts of the tested commits of main, oldest first. Derived: each can be computed again from its commit. */
 async function keptRuns(ctx: Context, kb: ReadableKb): Promise<TestRun[]> {
   const { read: sql } = kb.projection
   const kept = Kept.parse(await storeOf(ctx, kb).find(file))
@@ -46,7 +46,7 @@ export async function keepRun(
   await storeOf(ctx, kb).keep(file, kept, { flush: false })
 }
 
-/** The first of the last runs that all have a test that fails. */
+/** Returns the commit since which every run has a failing test. */
 function redSince(runs: readonly TestRun[]): TestReport['redSince'] {
   const lastGreen = runs.findLastIndex(({ failed }) => failed === 0)
   return runs[lastGreen + 1]?.commit ?? null

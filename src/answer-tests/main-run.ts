@@ -21,8 +21,8 @@ const attempts = 3
 const runs = new PerCommit<MainRun>()
 
 /**
- * The results of main as it is now; asked again they are the same, until main moves.
- * @throws {GanglionError} `unavailable` while the index is built, or main moves again and again
+ * Returns the results of the current main. Cached until main moves.
+ * @throws {GanglionError} `unavailable` while the index is built, or if main keeps moving
  */
 export async function mainRun(ctx: Context, kb: ReadableKb): Promise<MainRun> {
   for (let attempt = 1; attempt <= attempts; attempt++) {
@@ -32,7 +32,7 @@ export async function mainRun(ctx: Context, kb: ReadableKb): Promise<MainRun> {
   throw new GanglionError('unavailable', 'Main changes faster than its answer tests are run.')
 }
 
-/** The results alone; undefined where main has no files of tests. @throws as {@link mainRun} */
+/** Returns the results alone; undefined if main has no test files. @throws as {@link mainRun} */
 export function mainResults(ctx: Context, kb: ReadableKb): Promise<TestResult[]> | undefined {
   if (!hasTestFiles(kb.projection.read)) return undefined
   return mainRun(ctx, kb).then(({ results }) => results)
@@ -43,12 +43,12 @@ async function runOnMain(ctx: Context, kb: ReadableKb): Promise<MainRun> {
   const set = await readTestFiles(kb.projection.read, kb.repository)
   const results = await resultsOf(ctx, kb, set)
   const run = { ...set, commit, results, coverage: await coverageOf(kb, set, results) }
-  // What was asked while main moved may be of both.
+  // Results may mix two states if main moved meanwhile.
   if (set.tests.length > 0 && headOf(kb) === commit) await keepRun(ctx, kb, run).catch(ctx.onError)
   return run
 }
 
-/** The results of tests in a knowledge base or a preview of it. @throws {GanglionError} `unavailable` */
+/** Runs tests in a knowledge base or a preview of it. @throws {GanglionError} `unavailable` */
 export async function resultsOf(
   ctx: Context,
   kb: ReadableKb,

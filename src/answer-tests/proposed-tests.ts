@@ -17,10 +17,10 @@ import { maxQuestions } from '../state/asked-questions.ts'
 import { pauses } from '../system/pauses.ts'
 import { readTestFiles } from './test-files.ts'
 
-/** Votes that one list is made of, the latest before flags and of each sender as many as there is room for, and refused questions that no test asks. */
+/** Maximum votes of one list, the latest before flags, with a share for each sender; and maximum refused questions without a test. */
 const maxOfEach = 50
 
-/** What `feedbackCandidate` says of the answer that it is on. */
+/** Metadata that `feedbackCandidate` writes about an answer. */
 const Feedback = z.object({
   vote: z.enum(['up', 'down', 'flag']),
   question: z
@@ -32,9 +32,10 @@ const Feedback = z.object({
 })
 
 /**
- * Questions that readers voted on and that wait in the queue, and those that chat refused, where no test of main asks them; of one for
- * which a page was named, where no test wants that cited. They are derived: nothing is kept of them but the candidates and the counts.
- * For curators. @throws {GanglionError} `not_found`
+ * Lists proposed tests: questions with pending feedback of readers, and questions that chat refused, unless a test on main covers
+ * them. A question with a page that should be cited is covered only by a test that cites it. Derived from the candidates and
+ * counts alone. For curators.
+ * @throws {GanglionError} `not_found`
  */
 export async function listProposedTests(
   ctx: Context,
@@ -68,7 +69,7 @@ export async function listProposedTests(
   return { proposed: listed, ...(hasMore && { moreProposed: true }) }
 }
 
-/** A page that is gone is no longer wished for; one that tools do not see is asked for as a curator. */
+/** Proposes a test for a question. Ignores removed pages; asks as a curator for a page that tools do not see. */
 function testOf(
   { question, refused, feedback }: Omit<ProposedTest, 'test'>,
   { projection }: KnowledgeBase,
@@ -84,7 +85,7 @@ function testOf(
   return isLiked ? asked : { ...asked, refuses: false }
 }
 
-/** The latest votes that wait: who names a page shall find it proposed, however much others vote. */
+/** Returns the latest pending votes, so that a named page is proposed however much others vote. */
 function votesOf(kb: KnowledgeBase, limit: number): { id: string; blob: string }[] {
   return lastOfSenders(kb.projection.read, 'reader-feedback', limit)
 }
@@ -105,8 +106,9 @@ async function feedbackOf(
 }
 
 /**
- * Dismisses what proposes a test of a question: all feedback on it, and the counts of the question, which comes back once chat refuses
- * it again. For curators. @throws {GanglionError} `not_found`
+ * Dismisses a proposed test: all feedback on its question, and the counts of the question, which returns once chat refuses it
+ * again. For curators.
+ * @throws {GanglionError} `not_found`
  */
 export async function dismissProposedTest(
   ctx: Context,
@@ -121,7 +123,7 @@ export async function dismissProposedTest(
   const candidates: string[] = []
   const dismiss = async ({ candidateId }: { candidateId: string }) => {
     const dismissing = dismissCandidate(ctx, caller, candidateId, reason === undefined ? {} : { reason })
-    // Somebody else may decide on it meanwhile.
+    // Another curator may decide meanwhile.
     if ((await dismissing.catch(undefinedOn('not_pending'))) !== undefined) candidates.push(candidateId)
   }
   for (let at = 0; at < feedback.length; at += maxOfEach)

@@ -8,7 +8,7 @@ import type { Caller } from '../rules/access/caller.ts'
 import { withTimeout } from '../system/concurrency/with-timeout.ts'
 import { testEffects } from './test-effects.ts'
 
-/** Milliseconds that a reader waits for effects that nobody has looked at yet. */
+/** Milliseconds to wait for effects that are not computed yet. */
 const patience = 2_000
 
 /** Returns what {@link readForReview} does, with the effects on the answer tests. @throws {GanglionError} `not_found` */
@@ -22,7 +22,7 @@ export async function readCandidateEffects(
   return { detail: effects === undefined ? detail : { ...detail, effects }, version }
 }
 
-/** Effects of a candidate as far as they are known; undefined where there are no tests, or it was decided. */
+/** Returns the effects of a candidate as far as they are known; undefined if there are no tests, or it is decided. */
 export async function readEffects(
   ctx: Context,
   { tenantId }: Caller,

@@ -10,8 +10,8 @@ import { listProposedTests } from './proposed-tests.ts'
 import { readTestFiles } from './test-files.ts'
 
 /**
- * The results of a knowledge base's answer tests on main, or as if a candidate were approved. For curators.
- * @throws {GanglionError} `not_found`, `not_pending`, `unavailable`; `merge_conflict` where the candidate cannot be approved
+ * Returns the results of a knowledge base's answer tests on main, or as if a candidate were approved. For curators.
+ * @throws {GanglionError} `not_found`, `not_pending`, `unavailable`; `merge_conflict` if the candidate cannot be approved
  */
 export async function readTestReport(
   ctx: Context,

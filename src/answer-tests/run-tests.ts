@@ -4,16 +4,16 @@ import type { Audience } from '../rules/access/audience.ts'
 import { oneLine } from '../rules/text/lines.ts'
 import { forEachAtOnce } from '../system/concurrency/for-each-at-once.ts'
 
-/** `cited`: seqIds; none where the answer is a refusal. `found`: what it was made of, best first. */
+/** Answer to a test's question. `cited`: seqIds, none for a refusal. `found`: passages it was made from, best first. */
 export type TestedAnswer = { text: string; cited: readonly string[]; found: TestResultLine[] }
 
-/** What answers the questions of tests, always the same way. */
+/** Answers the questions of tests, deterministically. */
 export interface Asker {
-  /** What a search lists, best first; a Source has no seqId. */
+  /** Returns the hits of a search, best first; a Source has no seqId. */
   search(q: string, audience: Audience): Promise<{ seqId: string | null; title: string | null }[]>
-  /** What the first `count` Neurons say on a question, best first. */
+  /** Returns passages of the first `count` Neurons for a question, best first. */
   retrieve(question: string, audience: Audience, count: number): Promise<TestResultLine[]>
-  /** What chat answers. */
+  /** Returns the answer of chat. */
   answer(question: string, audience: Audience): Promise<TestedAnswer>
 }
 
@@ -21,7 +21,7 @@ export type FiledTest = PlacedTest & { file: string }
 
 const atOnce = 4
 
-/** The result of each test, in order. Throws what the asker throws. */
+/** Returns the result of each test, in order. Throws what the asker throws. */
 export async function runTests(tests: readonly FiledTest[], asker: Asker): Promise<TestResult[]> {
   const results = new Map<FiledTest, TestResult>()
   await forEachAtOnce(tests, atOnce, async (test) => {
@@ -33,7 +33,7 @@ export async function runTests(tests: readonly FiledTest[], asker: Asker): Promi
 async function runTest({ file, line, test }: FiledTest, asker: Asker): Promise<TestResult> {
   const { question, audience, top, search } = test
   const isAnswered = needsAnswer(test)
-  // What an answer was made of is known with it.
+  // An answer comes with its passages.
   const isRetrieved = test.retrieves !== undefined || !isAnswered
   const [retrieved, answer, listed] = await Promise.all([
     isRetrieved ? asker.retrieve(question, audience, Math.max(top, shownResults)) : undefined,
@@ -89,7 +89,7 @@ function notFirst(
   return [`A search for "${q}" does not list ${first} first; ${found}.`]
 }
 
-/** Case, forms of letters, marks of citations and the breaks of lines do not count. */
+/** Normalises a text for comparison: case, letter forms, citations and line breaks do not count. */
 function comparable(text: string): string {
   const plain = text.replace(/ ?\[[a-z0-9-]+_[0-9]{8}\]/g, '')
   return plain.normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim()

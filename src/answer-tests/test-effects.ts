@@ -18,15 +18,15 @@ const maxKept = 200
 const tooMany = 'Too many candidates are looked at: ask again.'
 const none = { broken: [], mended: [], changed: [] }
 
-/** What is known of the effects of candidates, by main's head and their records; and one turn at a time to find more. */
+/** Known effects, by the head of main and the records of the candidates, and a lock to compute them one at a time. */
 const known = onePer((_: KnowledgeBase) => ({
   effects: new LRUCache<string, Promise<TestEffects>>({ max: maxKept }),
   turns: new KeyedLock(),
 }))
 
 /**
- * What approvals of candidates, in this order, change in the results of the answer tests. Found once for a head of main; undefined where
- * neither main nor they have files of tests.
+ * Returns the changes in answer-test results that approving candidates, in this order, would cause. Computed once for a head of
+ * main. Undefined if neither main nor the candidates have test files.
  * @throws {GanglionError} `not_found`, `not_pending`
  */
 export function testEffects(ctx: Context, kb: KnowledgeBase, ids: readonly string[]): Promise<TestEffects> | undefined {
@@ -39,7 +39,7 @@ export function testEffects(ctx: Context, kb: KnowledgeBase, ids: readonly strin
   if (found !== undefined) return found
   const finding: Promise<TestEffects> = turns.run('', () =>
     inUse(async () => {
-      // Others have asked for so many more that nobody would find it.
+      // So many others were requested since that this result would be evicted.
       if (effects.peek(key) !== finding) return { state: 'failed', reason: tooMany, tests: 0, ...none }
       await ctx.kb(tenantId, kb.identity.id) // stays open until the results are there, whoever waits for them
       return findEffects(ctx, curatorOf(tenantId), kb, ids)
@@ -79,7 +79,10 @@ async function findEffects(
   return { state: 'failed', reason: 'Main changes faster than its answer tests are run.', tests: 0, ...none }
 }
 
-/** What main answers to the tests that there will be. One that main does not have passes there if it fails with the candidate: it breaks. */
+/**
+ * Returns main's results for the tests after the approval. A test that main lacks counts as passing there if it fails with the
+ * candidate, so that it appears as broken.
+ */
 async function resultsBefore(
   ctx: Context,
   kb: KnowledgeBase,
@@ -98,7 +101,7 @@ async function resultsBefore(
   })
 }
 
-/** Both are of the same tests, in the same order. */
+/** Compares results of the same tests, in the same order. */
 export function changesOf(
   before: readonly TestResult[],
   after: readonly TestResult[],
@@ -114,7 +117,7 @@ export function changesOf(
   return { broken: of('broken'), mended: of('mended'), changed: of('changed') }
 }
 
-/** Effects are the same for every curator. */
+/** Returns a caller to compute effects, which are the same for every curator. */
 function curatorOf(tenantId: string): Caller {
   return { id: 'cli', name: 'Answer tests', tenantId, role: 'curator', connectors: [] }
 }

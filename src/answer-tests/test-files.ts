@@ -8,10 +8,10 @@ import type { FiledTest } from './run-tests.ts'
 
 export type TestSet = { tests: FiledTest[]; problems: TestReport['problems'] }
 
-/** By blob: one that is hostile takes a third of a second, and pages of the console ask. */
+/** Parsed files by blob: a hostile one takes a third of a second, and pages of the console read them. */
 const known = new LRUCache<string, TestFile>({ max: 200 })
 
-/** The answer tests of main, or of a preview of it, by path and place, and what keeps others from being run. */
+/** Reads the answer tests of main or of a preview, by path and position, and the problems that keep others from running. */
 export async function readTestFiles(sql: MainTables, repository: Pick<Repository, 'readTextOnce'>): Promise<TestSet> {
   const tests: FiledTest[] = []
   const problems: TestSet['problems'] = []

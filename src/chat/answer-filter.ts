@@ -1,22 +1,22 @@
 import { CitationFilter } from './citations.ts'
 import { MarkupFilter } from './safe-markdown.ts'
 
-/** Control characters that Markdown has no use for. */
+/** Control characters without use in Markdown. */
 const control = /[^\P{Cc}\n\t]/gu
 
-/** Makes text of unknown origin, in pieces, safe to show as an answer: only known citations, no images and no tags. */
+/** Makes untrusted text, which arrives in pieces, safe to show as an answer: only known citations, no images and no tags. */
 export class AnswerFilter {
   readonly #markup = new MarkupFilter()
   readonly #citations: CitationFilter
-  /** The first half of a character whose second half comes with the next piece. */
+  /** High surrogate whose other half comes with the next piece. */
   #half = ''
 
-  /** @param citable seqIds that may be cited. */
+  /** Starts with an empty text. @param citable seqIds that may be cited */
   constructor(citable: Iterable<string>) {
     this.#citations = new CitationFilter(citable)
   }
 
-  /** seqIds, in the order of their first citation. */
+  /** Cited seqIds, in the order of their first citation. */
   get cited(): readonly string[] {
     return this.#citations.cited
   }
@@ -33,7 +33,7 @@ export class AnswerFilter {
   }
 }
 
-/** Text that is to be quoted: what looks like a citation in it is none of ours. */
+/** Makes text safe to be quoted, without citations. */
 export function safeQuote(text: string): string {
   const filter = new AnswerFilter([])
   return filter.push(text) + filter.end()

@@ -17,16 +17,16 @@ import { languageOf, sourceWords } from '../sources/compile/words.ts'
 import type { ChatSession } from '../state/chat-sessions.ts'
 import { type KeepAnswer, runIdempotent } from '../state/run-idempotent.ts'
 import type { Answer, Answerer, Turn } from './answerer.ts'
+import { groundedIn } from './citations.ts'
 import { lastTurnsOf, maxHistory, mayContinue, readableTurns } from './conversation.ts'
 import { introductionQuery, searchQuestion } from './extract/question-context.ts'
-import { groundedIn } from './grounded.ts'
 import { askForKnowledgeBase, extractName, notReady } from './refused-answer.ts'
 
 const maxPassages = 20
 
 /**
- * Answers a question once for an idempotency key: again, it is the first answer. With a key the text comes at once, because it is
- * only then known to be the answer.
+ * Answers a question once for an idempotency key; a repetition returns the first answer. With a key the text comes in one piece,
+ * because only then it is known to be the answer.
  * @throws what {@link chat} throws, and `idempotency_key_reused`
  */
 export async function* chatOnce(
@@ -54,7 +54,7 @@ export async function* chatOnce(
   return answer
 }
 
-/** The answer, once all of it was said. */
+/** Returns the whole answer. */
 export async function wholeAnswer<Result>(answering: AsyncGenerator<string, Result>): Promise<Result> {
   for (;;) {
     const step = await answering.next()
@@ -63,10 +63,10 @@ export async function wholeAnswer<Result>(answering: AsyncGenerator<string, Resu
 }
 
 /**
- * Answers a question from a knowledge base, and keeps the turn once it is whole: yields the text as it comes and returns the
- * answer. A session without a knowledge base goes on in its own; without both there is nothing to answer from.
- * @throws {GanglionError} `not_found`, also for a session of another tenant, person, knowledge base or audience; `unavailable`.
- * Throws the signal's reason once it aborts.
+ * Answers a question from a knowledge base, and stores the turn once it is complete. Yields the text as it comes and returns the
+ * answer. A session without a named knowledge base continues in its own; without both there is nothing to answer from.
+ * @throws {GanglionError} `not_found`, also for a session of another tenant, person, knowledge base or audience; `unavailable`
+ * @throws the signal's reason once it aborts
  */
 export async function* chat(
   ctx: Context,
@@ -86,7 +86,7 @@ export async function* chat(
   const kb = await ctx.readableKb(caller.tenantId, kbName)
   const kbId = kb.identity.id
   const session = known ?? { id: newSessionId, tenantId: caller.tenantId, kbId, audience, ownerId: actorOf(caller).id }
-  // What was said before may hold what this audience may not see.
+  // Earlier turns may contain what this audience may not see.
   if (session.kbId !== kbId || session.audience !== audience) throw new GanglionError('not_found')
 
   const { message } = question
@@ -111,9 +111,9 @@ export async function* chat(
     ...(notice === undefined ? {} : { notice }),
     ...(behind && { behind }),
   }
-  // What nobody has approved is no part of a conversation, and was asked to see what it does.
+  // A question to a preview only tests it: unapproved pages must not enter a conversation.
   if (kb.laidOver !== undefined) return answer
-  // An extract cites all that it says. A model may have taken something from whatever it was given, without a word.
+  // An extract cites all its sources. A model may have used anything it was given without citing it.
   const given = [...passages.map(({ seqId }) => seqId), ...readable.grounds]
   const grounds = answeredBy === extractName ? cited : [...new Set(given)]
   const kept = (turnId: string) => ({ ...answer, sessionId: session.id, turnId })
@@ -123,7 +123,7 @@ export async function* chat(
     ctx.now(),
     async (transaction, turnId) => keep?.(transaction, kept(turnId)),
   )
-  // While the index lacks pages, nobody knows that there is no answer.
+  // While the index lacks pages, a refusal is not certain.
   const isRefused = grounded === 'false' && behind === undefined
   await noteQuestion(ctx, caller, kb, message, { asked: 1, refused: isRefused ? 1 : 0 })
   return kept(turnId)
@@ -133,11 +133,11 @@ type Asking = {
   message: string
   history: readonly Turn[]
   audience: Audience
-  /** `words`: passages are never found by meaning. */
+  /** `words` to find passages by words alone. */
   by?: 'words'
 }
 
-/** Answers from what an audience sees of a knowledge base, and keeps nothing. Yields the text as it comes. @throws as {@link chat} */
+/** Answers from the pages that an audience sees, and stores nothing. Yields the text as it comes. @throws as {@link chat} */
 export async function* answerWithin(
   ctx: Context,
   answerer: Answerer,
@@ -161,7 +161,7 @@ export async function* answerWithin(
   signal.throwIfAborted()
   const answering = answerer.answer({ message, history, passages, tone, audience, language, synonyms }, signal)
   if (behind === undefined) return { said: yield* answering, passages }
-  // A page that the index lacks may hold the answer, so a refusal would be wrong, and must not be sent first.
+  // A page that the index lacks may contain the answer, so a refusal would be wrong and must not be sent first.
   const answer = await wholeAnswer(answering)
   const said = groundedIn(answer) === 'false' ? notReady(language) : answer
   yield said.text
@@ -174,7 +174,7 @@ async function findSession(ctx: Context, caller: Caller, id: string): Promise<Ch
   return session
 }
 
-/** The Neurons of passages that an answer cites; what was not retrieved cannot be cited. */
+/** Returns the cited Neurons. Those that were not retrieved cannot be cited. */
 function citationsOf(
   ctx: Context,
   { identity }: ReadableKb,

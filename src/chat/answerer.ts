@@ -1,42 +1,57 @@
 import type { Audience } from '../rules/access/audience.ts'
 import type { Passage } from '../search/answer/passage.ts'
 
-/** One exchange of a conversation. */
+/** A question and its answer in a conversation. */
 export type Turn = { question: string; answer: string }
 
 export type Question = {
   message: string
-  /** Oldest first. */
+  /** Earlier turns, oldest first. */
   history: readonly Turn[]
-  /** Best first; none where the knowledge base holds nothing on it. */
+  /** Passages, best first; none if the knowledge base has nothing on the question. */
   passages: readonly Passage[]
-  /** How the knowledge base wants its answers to sound. */
+  /** Tone of answers that the knowledge base asks for. */
   tone: string | null
   audience: Audience
-  /** BCP 47. */
+  /** Language of the knowledge base, as a BCP 47 tag. */
   language: string
-  /** Groups of words and phrases that mean the same in the knowledge base. */
+  /** Groups of synonymous words and phrases of the knowledge base. */
   synonyms: readonly (readonly string[])[]
 }
 
 export type Answer = {
-  /** Markdown; every sentence that a Neuron supports ends with its seqId in brackets. */
+  /** Markdown. Every sentence that a Neuron supports ends with its seqId in brackets. */
   text: string
-  /** seqIds, in the order of their first citation. */
+  /** Cited seqIds, in the order of their first citation. */
   cited: string[]
   /** `extract`, or the name of the model. */
   answeredBy: string
-  /** Why the answer is not by the model that is configured. */
+  /** Reason why the configured model did not answer. */
   notice?: string
 }
 
 /** Answers a question from passages. */
 export interface Answerer {
-  /**
-   * Yields the text as it comes and returns the whole; what was yielded, joined, is `text`. Ends early with the signal's
-   * reason thrown.
-   */
+  /** Yields the text as it comes and returns the whole: the pieces, joined, are `text`. Throws the signal's reason if it aborts. */
   answer(question: Question, signal: AbortSignal): AsyncGenerator<string, Answer>
-  /** Words to search for, in a language (BCP 47), of a question in another one; undefined where nobody can translate it now. */
+  /** Translates a question into search words of a language (BCP 47); undefined if no translation is available now. */
   searchWords?(question: string, language: string, signal: AbortSignal): Promise<string | undefined>
+}
+
+type Broken = { model: string; said: string; cited: readonly string[]; cause?: unknown }
+
+/** A language model gave no answer, or only part of one. The cause is the error of its client. */
+export class ModelError extends Error {
+  override readonly name = 'ModelError'
+  readonly model: string
+  /** Text yielded before the failure. */
+  readonly said: string
+  readonly cited: readonly string[]
+
+  constructor(message: string, { model, said, cited, cause }: Broken) {
+    super(message, { cause })
+    this.model = model
+    this.said = said
+    this.cited = cited
+  }
 }

@@ -1,19 +1,21 @@
+import type { Answer } from './answerer.ts'
+import { extractName } from './refused-answer.ts'
 import { between, lineStart } from './safe-markdown.ts'
 
 const seqId = '[a-z0-9-]+_[0-9]{8}'
 const [opening, closing] = ['(?:\\[{1,2}|[(【（])', '(?:\\]{1,2}|[)】）])']
-/** What models write before a seqId: `see`, `seqId:`, `Quelle:`. */
+/** Words that models write before a seqId: `see`, `seqId:`, `Quelle:`. */
 const label = '\\^?(?:\\p{L}[\\p{L} .]{0,20}(?:[:：][ \\t]*|[ \\t]+))?'
 const named = `\`?${seqId}\`?`
 const list = `${opening}[ \\t]*${label}${named}(?:[ \\t]*[,;、][ \\t]*${named})*(?:†[^\\]】\\n]{0,40})?[ \\t]*${closing}`
 const footnote = '\\[\\^[\\p{L}\\p{N}_-]{1,20}\\]:[ \\t]*'
 
 /**
- * One or more seqIds in brackets, with the white space before them, and the target where they are made a link; or the one that a
- * footnote consists of, which stays a footnote.
+ * Matches one or more seqIds in brackets, with the white space before them and a link target after them; or a footnote that
+ * consists of one, which stays a footnote.
  */
 const citation = new RegExp(`[ \\t]*${list}(?:\\([^()\\n]{0,2000}\\))?|(${footnote})${named}(?!\\w)`, 'iuy')
-/** What may become a citation when more text comes. */
+/** Matches the beginning of a possible citation at the end of the text. */
 const beginning = new RegExp(
   [
     `[ \\t]{0,400}(?:${opening}[ \\t]*(?:\\^?\\p{L}[\\p{L} .]{0,20}(?:[:：][ \\t]*|[ \\t]+)?|\\^)?[a-z0-9_,;、\` \\t-]{0,400}(?:†[^\\]】\\n]{0,40})?|${list}(?:\\([^()\\n]{0,2000})?)?$`,
@@ -24,19 +26,16 @@ const beginning = new RegExp(
 
 const plain = /[ \t]*(?:[[(【（]|[^ \t[(【（]+)|[ \t]+/y
 
-/**
- * Copies text that comes in pieces and keeps only the citations of Neurons that may be cited; what looks like a citation
- * of another one is dropped.
- */
+/** Copies text that arrives in pieces, and keeps only citations of Neurons that may be cited. Other citations are dropped. */
 export class CitationFilter {
-  /** seqIds, in the order of their first citation. */
+  /** Cited seqIds, in the order of their first citation. */
   readonly cited: string[] = []
   readonly #citable: ReadonlySet<string>
   #held = ''
   #last = ''
-  /** A citation was left out after the last character, or written in another way. */
+  /** True if a citation was dropped or rewritten after the last character. */
   #isCut = false
-  /** One was left out of the line, which holds no more than marks of lists and quotations so far. */
+  /** True if a citation was dropped from a line that so far holds only list and quotation marks. */
   #isLineCut = false
   #isAtLineStart = true
 
@@ -44,12 +43,12 @@ export class CitationFilter {
     this.#citable = new Set(citable)
   }
 
-  /** Text that can be given out now: what may be the beginning of a citation waits for the next piece. */
+  /** Adds a piece and returns the text that is complete. The beginning of a possible citation waits for the next piece. */
   push(text: string): string {
     return this.#read(text, false)
   }
 
-  /** The rest. */
+  /** Returns the rest of the text. */
   end(): string {
     return this.#read('', true)
   }
@@ -76,7 +75,7 @@ export class CitationFilter {
         this.#last = given.slice(-1)
         this.#isAtLineStart = lineStart.test(given) && (this.#isAtLineStart || given.includes('\n'))
         this.#isLineCut &&= this.#isAtLineStart && !given.includes('\n')
-        // Behind a square bracket of its own the markup is known to be safe.
+        // After a bracket written here the markup is known to be safe.
         this.#isCut = found !== undefined && !found.endsWith(']')
       }
       at += piece.length
@@ -85,18 +84,18 @@ export class CitationFilter {
     return out
   }
 
-  /** What a citation becomes: of Neurons that may be cited, or nothing but what stands before it. */
+  /** Rewrites a citation: the seqIds that may be cited, or only what stands before them. */
   #cite(text: string, prefix?: string): string {
     const seqIds = [...new Set(text.toLowerCase().match(new RegExp(seqId, 'g')))].filter((id) => this.#citable.has(id))
     for (const id of seqIds) if (!this.cited.includes(id)) this.cited.push(id)
     const [space = ''] = /^[ \t]*/.exec(text) ?? []
-    // What follows must not become the address of a footnote.
+    // The text after it must not become the address of a footnote.
     if (seqIds.length === 0) return prefix?.trim() ? `${prefix}…` : ''
     return (prefix ?? space) + seqIds.map((id) => `[${id}]`).join(' ')
   }
 }
 
-/** Whether a round bracket belongs to the word before it. */
+/** True if a round bracket belongs to the word before it. */
 function isCall(previous: string, input: string, at: number): boolean {
   return input[at] === '(' && /\w/.test(previous)
 }
@@ -104,4 +103,27 @@ function isCall(previous: string, input: string, at: number): boolean {
 export function withoutCitations(text: string): string {
   const filter = new CitationFilter([])
   return filter.push(text) + filter.end()
+}
+
+/** Matches the line break before a new block: a blank line, a list item, a heading. */
+const blockStart = /\n(?=[ \t]*\n|[ \t]*(?:[-*+]|\d+[.)])[ \t]|#{1,6} )/
+const fenced = /^ {0,3}(`{3,}|~{3,})[\s\S]*?(?:^ {0,3}\1.*$|$(?![\s\S]))/gm
+/**
+ * Matches a block without a claim: a heading, a line that introduces what follows, a rule, or nothing. The block has no white
+ * space around it, which keeps the match linear.
+ */
+const claimsNothing = /^(?:#{1,6}(?: .*)?|[^\n]*[:：]|[-*_\s]*)$/
+
+/**
+ * Returns how well an answer is cited. A model's answer is `true` if each paragraph and list item has a citation; an extract
+ * consists of citations.
+ */
+export function groundedIn({ text, cited, answeredBy }: Answer): 'true' | 'partly' | 'false' {
+  if (cited.length === 0) return 'false'
+  if (answeredBy === extractName) return 'true'
+  const claims = text
+    .replace(fenced, '')
+    .split(blockStart)
+    .filter((block) => !claimsNothing.test(block.trim()))
+  return claims.every((block) => cited.some((seqId) => block.includes(`[${seqId}]`))) ? 'true' : 'partly'
 }

@@ -5,10 +5,10 @@ import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import type { SourceReference } from '../rules/neurons/neuron.ts'
 
-/** A place in a Source that a Neuron came from. */
+/** Place in a Source that a Neuron came from. */
 export type CitedSource = Omit<SourceReference, 'sha256'> & { id: string; filename: string }
 
-/** The Sources that Neurons came from, as they say themselves, by seqId: those that the caller may see. @throws {GanglionError} `not_found` */
+/** Returns the Sources that Neurons name as their origin and the caller may see, by seqId. @throws {GanglionError} `not_found` */
 export async function citedSources(
   ctx: Context,
   caller: Caller,

@@ -5,12 +5,12 @@ import type { Actor } from '../rules/candidates/candidate.ts'
 import type { ChatSession, ChatTurn } from '../state/chat-sessions.ts'
 import type { Turn } from './answerer.ts'
 
-/** How much of a conversation a question is understood by. */
+/** Turns of a conversation that are considered for a question. */
 export const maxHistory = 10
 
 /**
- * The last turns of a conversation that a client keeps, oldest first. What the assistant says is the answer to the question
- * before it; instructions are not a client's to give.
+ * Returns the last turns of a conversation that a client stores, oldest first. The assistant's messages answer the question
+ * before; system messages of a client are ignored.
  */
 export function lastTurnsOf(messages: ChatQuestion['history']): Turn[] {
   const turns: Turn[] = []
@@ -24,14 +24,14 @@ export function lastTurnsOf(messages: ChatQuestion['history']): Turn[] {
   return turns.slice(-maxHistory)
 }
 
-/** Whether somebody may go on with a session. What a person or a visitor has begun is theirs alone; a key's belongs to all keys of the tenant. */
+/** True if an actor may continue a session. That of a person or a visitor is theirs alone; that of a key belongs to all keys of the tenant. */
 export function mayContinue({ ownerId }: Pick<ChatSession, 'ownerId'>, { id }: Actor): boolean {
   return ownerId === id || !(isHuman({ id: ownerId ?? '' }) || isHuman({ id }))
 }
 
 /**
- * The turns of a session without the answers that rest on a Neuron which is hidden or gone by now: what is said next must not rest
- * on it. `grounds`: what the answers that are left rest on.
+ * Returns the turns of a session without answers based on a Neuron that is hidden or removed by now, because later answers must
+ * not rest on it. `grounds`: Neurons that the other answers are based on.
  */
 export function readableTurns(turns: readonly ChatTurn[], view: KbView): { history: Turn[]; grounds: Set<string> } {
   const grounds = new Set<string>()
@@ -44,7 +44,7 @@ export function readableTurns(turns: readonly ChatTurn[], view: KbView): { histo
   return { history, grounds }
 }
 
-/** Whether an answer rests on nothing that is hidden or gone by now. */
+/** True if an answer is based on visible Neurons alone. */
 export function isReadable({ grounds }: Pick<ChatTurn, 'grounds'>, view: KbView): boolean {
   return grounds.every((seqId) => view.seesNeuron(seqId))
 }

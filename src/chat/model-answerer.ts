@@ -5,41 +5,39 @@ import { CircuitBreaker, ModelSilent } from '../models/circuit-breaker.ts'
 import { clientOf, type LanguageModel, type ModelLimits } from '../models/language-model.ts'
 import { cutText } from '../rules/text/whole-characters.ts'
 import { AnswerFilter } from './answer-filter.ts'
-import type { Answer, Answerer, Question } from './answerer.ts'
-import { ModelError } from './model-error.ts'
+import { type Answer, type Answerer, ModelError, type Question } from './answerer.ts'
 import { type PromptMessage, promptFor } from './prompt.ts'
 import { refuse } from './refused-answer.ts'
 
-/** Characters of an answer; the extract that may have to follow it still fits into what feedback can hold. */
+/** Maximum characters of an answer; an extract after it still fits into feedback. */
 const maxAnswer = 40_000
-/** How many times as long as it may be silent a model may take for all of its answer. */
+/** Maximum duration of an answer, as a multiple of the permitted silence. */
 const maxSilences = 10
 
 export type ModelOptions = LanguageModel &
   ModelLimits & {
-    /** Of silence: until the answer begins, all attempts included, and between two pieces of it. */
+    /** Milliseconds of silence permitted until the answer begins, all attempts included, and between two pieces of it. */
     timeoutMs: number
-    /** For connection errors, 408, 409, 429 and 5xx, before the answer has begun. */
+    /** Retries after connection errors, 408, 409, 429 and 5xx, before the answer has begun. */
     maxRetries: number
-    /** Shared by all who ask the model. */
+    /** Circuit breaker shared by all requests to the model. */
     breaker?: CircuitBreaker
   }
 
 const maxCompletion = 1_000_000
-/** How often a request is made smaller by half where it is too long for the model. */
+/** Maximum times that a request too long for the model is halved. */
 const maxHalvings = 3
-/** How servers say that it is. */
+/** Messages of servers about a request that is too long. */
 const tooLongMessage =
   /context (?:length|size|window)|context_length|too (?:long|large|many (?:input )?tokens)|maximum (?:number|length)/i
-/** Characters of search words. */
+/** Maximum characters of search words. */
 const maxWords = 300
 
-/** A request is too long for the model. */
 class PromptTooLong extends Error {
   override readonly name = 'PromptTooLong'
 }
 
-/** Text, in one piece or in parts, of which some are no text: what a model thinks, for one. */
+/** Text, whole or in parts, some of which are no text, such as the reasoning of a model. */
 const Content = z.object({
   content: z
     .union([
@@ -51,7 +49,7 @@ const Content = z.object({
     .nullish(),
 })
 
-/** What is read of a chat completion: of a chunk of it, or of one that comes whole. */
+/** Fields read from a chat completion, streamed or whole. */
 const Completion = z.object({
   choices: z.array(
     z.object({
@@ -63,12 +61,13 @@ const Completion = z.object({
 })
 
 /**
- * Answers with a language model. Throws ModelError where the model gives no answer or breaks off. Without passages it refuses and asks no model.
+ * Answers with a language model. Throws ModelError if the model gives no answer or breaks off. Refuses without asking the model
+ * if there are no passages.
  */
 export function modelAnswerer(options: ModelOptions): Answerer {
   const { breaker = new CircuitBreaker() } = options
   let loading: Promise<OpenAI> | undefined
-  // Of one attempt; what bounds all of them is the silence.
+  // Timeout of one attempt; the silence bounds all of them.
   const load = () =>
     (loading ??= clientOf(options, { use: 'chat', timeout: 2 * options.timeoutMs, maxRetries: options.maxRetries }))
   return {
@@ -140,8 +139,8 @@ async function* converse(
 }
 
 /**
- * The pieces of the model's answer. Throws where the model is paused, silent for too long or cut off, or gives no such answer. An
- * answer that ends without saying why is whole: some servers never say.
+ * Yields the model's answer in pieces. Throws if the model is paused, silent for too long or cut off, or the response is invalid.
+ * An answer without a finish reason is complete: some servers never send one.
  */
 async function* pieces(
   client: OpenAI,
@@ -162,7 +161,7 @@ async function* pieces(
   let failure: unknown = signal.reason
   try {
     for await (const event of completionOf(client, requestOf(asking, messages), { stop, leaving })) {
-      // The reader's time is not the model's.
+      // The time that the reader takes does not count.
       clearTimeout(timer)
       if (!hasBegun) report()
       hasBegun = true
@@ -170,13 +169,13 @@ async function* pieces(
       if (data === undefined) throw new Error('its answer is not a chat completion')
       const [choice] = data.choices
       const content = choice?.delta?.content ?? choice?.message?.content
-      // Who reads it stops at a length, and an answer may come whole.
+      // Divides an answer that comes whole, because the reader stops at a length.
       for (const piece of content?.match(/[\s\S]{1,10000}/g) ?? []) yield piece
       hasSaid ||= Boolean(content)
       end = choice?.finish_reason ?? end
       timer = listen()
     }
-    // A stream that is stopped ends as if it were complete.
+    // A stopped stream ends as if it were complete.
     stop.throwIfAborted()
     if (end === undefined && !hasSaid) throw new Error('its answer broke off')
   } catch (error) {
@@ -188,7 +187,7 @@ async function* pieces(
   } finally {
     clearTimeout(timer)
     leaving.abort()
-    // What its reader has left says nothing of the model.
+    // An answer that the reader abandoned is not the model's failure.
     if (!hasBegun || failure !== undefined) report(signal.aborted ? signal.reason : (failure ?? new Error('left')))
   }
   if (end === 'length') yield ' …'
@@ -207,7 +206,7 @@ function isTooLong(error: unknown): error is Error {
   return error instanceof Error && 'status' in error && tooLongMessage.test(error.message)
 }
 
-/** The chunks of a chat completion, or all of it from a server that does not stream. */
+/** Yields the chunks of a chat completion, or all of it from a server that does not stream. */
 async function* completionOf(
   client: OpenAI,
   request: ReturnType<typeof requestOf>,
@@ -217,7 +216,7 @@ async function* completionOf(
   const send = (asked: object) =>
     client.chat.completions.create({ ...request, ...asked, stream: true }, { signal: stop }).asResponse()
   const { max_tokens: most } = request
-  // Some models know the limit by another name only, and refuse this one.
+  // Some models accept the limit under another name only, and reject this one.
   const response = await send({}).catch((error: unknown) => {
     if (most === undefined || !String(error).includes('max_completion_tokens')) throw error
     return send({ max_tokens: undefined, max_completion_tokens: most })

@@ -9,31 +9,31 @@ import { findKb } from '../sources/find-source.ts'
 import type { ChatPlace, ChatSession, ChatSummary, PlacedTurn } from '../state/chat-sessions.ts'
 import { isReadable } from './conversation.ts'
 
-/** The caller's conversations with a knowledge base, the last used first. `next`: `cursor` of the page that follows. */
+/** The caller's conversations with a knowledge base, most recently used first. `next`: cursor of the next page. */
 export type ChatPage = { chats: ChatSummary[]; next: string | undefined }
 
-/** A turn as its owner reads it again. */
+/** A turn as shown to its owner. */
 export type PastTurn = {
   id: string
   question: string
-  /** Markdown. Null where it rests on a Neuron that its owner may not see any more. */
+  /** Markdown. Null if it is based on a Neuron that the owner may not see any more. */
   answer: string | null
   citations: readonly ChatCitation[]
-  /** ISO 8601, UTC. */
+  /** Time of the turn: ISO 8601, UTC. */
   at: string
 }
 
-/** A turn of a conversation with a knowledge base. */
+/** Address of a turn of a conversation with a knowledge base. */
 export type TurnAddress = { kb: string; id: string; turnId: string }
 
-/** Turns of a conversation, oldest first. `earlier`: `before` of those that came before them. */
+/** Turns of a conversation, oldest first. `earlier`: the `before` to request earlier ones. */
 export type PastChat = Pick<ChatSession, 'id' | 'audience'> & { turns: PastTurn[]; earlier: number | undefined }
 
 const chatsPerPage = 20
 const turnsPerPage = 20
 const chatPlace = /^\d{4}-\d\d-\d\dT[\d:.]{8,12}Z [\da-f-]{36}$/
 
-/** @throws {GanglionError} `not_found` @throws {ValidationError} for a cursor that no page gave. */
+/** Lists the caller's conversations. @throws {GanglionError} `not_found` @throws {ValidationError} for an invalid cursor */
 export async function listChats(
   ctx: Context,
   caller: Caller,
@@ -59,7 +59,7 @@ function placeOf(cursor: string): ChatPlace {
   return { usedAt, id }
 }
 
-/** A conversation that the caller has begun, a page of it. @throws {GanglionError} `not_found` */
+/** Returns a page of a conversation of the caller. @throws {GanglionError} `not_found` */
 export async function readChat(
   ctx: Context,
   caller: Caller,
@@ -77,7 +77,7 @@ export async function readChat(
   }
 }
 
-/** One turn of a conversation that the caller has begun. @throws {GanglionError} `not_found` */
+/** Returns one turn of a conversation of the caller. @throws {GanglionError} `not_found` */
 export async function readChatTurn(
   ctx: Context,
   caller: Caller,
@@ -94,7 +94,7 @@ function readableTurn({ id, question, at, ...turn }: PlacedTurn, view: KbView): 
   return { id, question, at, answer, citations }
 }
 
-/** Forgets a conversation that the caller has begun. @throws {GanglionError} `not_found` */
+/** Deletes a conversation of the caller. @throws {GanglionError} `not_found` */
 export async function deleteChat(ctx: Context, caller: Caller, kbName: string, id: string): Promise<void> {
   await findOwnChat(ctx, caller, kbName, id)
   await ctx.chatSessions.remove(id)
@@ -104,7 +104,7 @@ async function findOwnChat(ctx: Context, caller: Caller, kbName: string, id: str
   const { id: kbId } = await findKb(ctx, caller, kbName)
   const session = await ctx.chatSessions.find(caller.tenantId, id, ctx.now())
   const isOwn = session?.ownerId === actorOf(caller).id && session.kbId === kbId
-  // What was said to a curator is not for a reader, who the curator may be by now.
+  // A curator may be a reader by now, who must not see answers for curators.
   if (!isOwn || effectiveAudience(caller, session.audience) !== session.audience) throw new GanglionError('not_found')
   return session
 }

@@ -6,17 +6,17 @@ import type { Passage } from '../search/answer/passage.ts'
 import type { Question, Turn } from './answerer.ts'
 import { withoutCitations } from './citations.ts'
 
-/** Characters of all passages together where nobody says how much the model reads; of one turn's question or answer. */
+/** Maximum characters of all passages if the context size is unknown, and of one turn's question or answer. */
 const maxPassages = 24_000
 const maxTurnPart = 3_000
-/** Part of the passages' characters that all turns together may have. */
+/** Share of the passages' characters for all turns together. */
 const historyPart = 0.5
-/** What a token is at least, in bytes of UTF-8: of English 4, of Chinese 3. */
+/** Minimum bytes of UTF-8 per token: 4 in English, 3 in Chinese. */
 const tokenBytes = 3
-/** Tokens of the instructions, and of an answer without a limit in the settings. */
+/** Tokens of the instructions, and of an answer if the settings do not limit it. */
 const instructionTokens = 600
 const answerTokens = 1_000
-/** A passage is not worth less than this many characters of it. */
+/** Minimum characters of a passage that is cut. */
 const minPassage = 200
 
 const personas: Readonly<Record<Audience, string>> = {
@@ -32,13 +32,13 @@ export type PromptMessage = { role: 'system' | 'user' | 'assistant'; content: st
 
 export type Prompt = {
   messages: PromptMessage[]
-  /** seqIds of the passages that it quotes. */
+  /** SeqIds of the quoted passages. */
   citable: ReadonlySet<string>
 }
 
 /**
- * What a model is sent for a question. Passages are data: each stands between two lines with a mark that is made up anew for
- * every prompt, so that no passage can hold it. `share` of what the model can read is used: less after it was too much.
+ * Returns the messages for a question. Passages are data: each is enclosed in two lines with a random mark of this prompt, which
+ * no passage can contain. `share` is the part of the model's context to use: less after it was too much.
  */
 export function promptFor(question: Question, limits: ModelLimits = {}, share = 1): Prompt {
   const { message, history, passages, tone, audience, language } = question
@@ -65,7 +65,7 @@ export function promptFor(question: Question, limits: ModelLimits = {}, share = 
   }
 }
 
-/** Characters of passages that a model can read beside all else. */
+/** Returns the characters of passages that fit into the model's context. */
 function passageBudget(
   { message, passages }: Question,
   { contextTokens, maxAnswerTokens = answerTokens }: ModelLimits,
@@ -77,7 +77,7 @@ function passageBudget(
   return Math.max(minPassage, tokens / perCharacter / (1 + historyPart))
 }
 
-/** The best passages that fit; the last one may be cut. */
+/** Returns the best passages that fit; the last one may be cut. */
 function withinBudget(passages: readonly Passage[], most: number): Passage[] {
   const fitting: Passage[] = []
   let left = Math.floor(most)
@@ -95,7 +95,7 @@ function quote({ seqId, title, headings, content }: Passage, mark: string): stri
   return `BEGIN ${mark} [${seqId}] ${place}\n${content}\nEND ${mark}`
 }
 
-/** The latest turns, without citations: those of an earlier answer are not among the passages of this one. */
+/** Returns the latest turns without citations, which name passages of earlier answers. */
 function recent(history: readonly Turn[], most: number): PromptMessage[] {
   const messages: PromptMessage[] = []
   let left = most

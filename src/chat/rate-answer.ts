@@ -8,15 +8,15 @@ import { submitFeedback } from './submit-feedback.ts'
 
 export type Rating = Pick<FeedbackInput, 'vote' | 'reason' | 'category' | 'pageUrl' | 'shouldCite'>
 
-/** Characters of a question and of an answer that feedback may have. */
+/** Maximum characters of a question and of an answer in feedback. */
 const maxQuestion = 2000
 const maxAnswer = 50_000
 
 /**
- * Puts what somebody thinks of an answer into the queue, once for each kind of vote. Who names a Neuron to cite may name another one
- * later: that is once for each `form` that was sent.
- * @throws {GanglionError} `not_found`, `reason_required_for_negative_vote`, `queue_full`, and `idempotency_key_reused` for another
- *   reason than was given before
+ * Submits a rating of an answer to the queue, once for each kind of vote. A rating that names a Neuron to cite is submitted once
+ * for each `form` sent, so that another Neuron can be named later.
+ * @throws {GanglionError} `not_found`, `reason_required_for_negative_vote`, `queue_full`, and `idempotency_key_reused` for
+ * another reason than before
  * @throws {ValidationError} as {@link submitFeedback}
  */
 export async function rateAnswer(
@@ -44,7 +44,7 @@ export async function rateAnswer(
   return receipt
 }
 
-/** As JSON Schema counts characters. */
+/** Cuts a text to `max` characters, counted like JSON Schema. */
 function firstCharacters(text: string, max: number): string {
   return text.length <= max ? text : [...text].slice(0, max).join('')
 }

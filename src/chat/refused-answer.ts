@@ -1,9 +1,9 @@
 import { primaryLanguage } from '../rules/text/language.ts'
-import type { Answer } from './answerer.ts'
+import type { Answer, Question } from './answerer.ts'
 
 export const extractName = 'extract'
 
-/** By language, without region: those of the analyser. A language that is not here is answered in English. */
+/** Refusals by language without region, for the languages of the analyser. Others are answered in English. */
 const refusals: Readonly<Record<string, string>> = {
   af: 'Die kennisbank bevat nie ’n antwoord hierop nie.',
   ar: 'لا تحتوي قاعدة المعرفة على إجابة عن هذا السؤال.',
@@ -70,7 +70,7 @@ const refusals: Readonly<Record<string, string>> = {
   zu: 'Isizinda solwazi asinayo impendulo yalo mbuzo.',
 }
 
-/** Answers for a knowledge base whose index is being built, by language as {@link refusals}. */
+/** Answers while the index is built, by language as {@link refusals}. */
 const unready: Readonly<Record<string, string>> = {
   de: 'Die Wissensdatenbank wird gerade für die Suche vorbereitet. Bitte fragen Sie gleich noch einmal.',
   en: 'The knowledge base is being prepared for search. Ask again in a moment.',
@@ -81,29 +81,45 @@ const unready: Readonly<Record<string, string>> = {
   pt: 'A base de conhecimento está a ser preparada para a pesquisa. Pergunte novamente daqui a pouco.',
 }
 
-/** Says that the search index lacks pages, so that nobody knows yet whether one of them holds the answer. */
+/** Returns an answer which says that the index lacks pages, so that a refusal is not certain. */
 export function notReady(language: string): Answer {
   const text = unready[primaryLanguage(language)] ?? unready.en ?? ''
   return { text, cited: [], answeredBy: extractName }
 }
 
-/** Says plainly that the knowledge base does not hold the answer. */
+/** Returns the statement that the knowledge base does not contain the answer. */
 export function refusalIn(language: string): string {
   const name = primaryLanguage(language)
   const isTraditional = name === 'zh' && new Intl.Locale(language).maximize().script === 'Hant'
   return refusals[isTraditional ? 'zh-Hant' : name === 'no' ? 'nb' : name] ?? refusals.en ?? ''
 }
 
-/** The answer where nothing supports one. Yields it whole. @param shown a passage to show below. */
+/** Yields a refusal. @param shown passage to show below it */
 export async function* refuse(language: string, shown = ''): AsyncGenerator<string, Answer> {
   const text = shown === '' ? refusalIn(language) : `${refusalIn(language)}\n\n${shown}`
   yield text
   return { text, cited: [], answeredBy: extractName }
 }
 
-/** The answer to a question that names no knowledge base: nothing could ground one. Yields it whole. */
+/** Yields the answer to a question that names no knowledge base. */
 export async function* askForKnowledgeBase(): AsyncGenerator<string, Answer> {
   const text = 'Name the knowledge base that the question is about: `knowledgeBaseId`, a slug or a UUID.'
   yield text
   return { text, cited: [], answeredBy: extractName }
+}
+
+/**
+ * Pieces of an answer and its citations; none if nothing contains enough of the question. `shown` is then the nearest passage, if
+ * words alone cannot tell whether it answers.
+ */
+export type Extract = { pieces: string[]; cited: string[]; shown?: string }
+
+/** Yields an extract, or a refusal if it is empty. */
+export async function* answerFrom(
+  { pieces, cited, shown }: Extract,
+  { language }: Pick<Question, 'language'>,
+): AsyncGenerator<string, Answer> {
+  if (pieces.length === 0) return yield* refuse(language, shown)
+  yield* pieces
+  return { text: pieces.join(''), cited, answeredBy: extractName }
 }

@@ -2,57 +2,57 @@ import { htmlTagNames } from 'html-tag-names'
 import { decodeString } from 'micromark-util-decode-string'
 import { closesFence, fenceMarker } from '../rules/text/fence.ts'
 
-/** Elements of HTML, the two that embed in it, and those of models; a tag of any other name without attributes is somebody's placeholder. */
+/** Elements of HTML, the two embedded ones, and those of models. A tag of any other name without attributes is a placeholder in the text. */
 const elements: ReadonlySet<string> = new Set([...htmlTagNames, 'math', 'svg', 'think', 'thinking'])
-/** Elements of which nothing is kept: what they hold is no part of the text. */
+/** Elements that are dropped with their content. */
 const dropped = new Set(['script', 'style', 'think', 'thinking'])
 
-/** Characters of a piece of markup; what is longer is taken for text, and made harmless. */
+/** Maximum characters of markup. Longer markup is treated as text and made harmless. */
 const maxMarkup = 1000
 
 const attributes = `(?:[^"'<>]|"[^"]*"|'[^']*')*`
 const tag = new RegExp(`^<(/?)([a-z][a-z0-9-]*)(?:[\\s/]${attributes})?>|^<!--[^]*?-->|^<(?:!(?!--)|\\?)[^>]*>`, 'i')
 const tagBeginning = new RegExp(`^<(?:[!?]|/?(?:[a-z][a-z0-9-]*(?:[\\s/]${attributes}(?:"[^"]*|'[^']*)?)?)?$)`, 'i')
-/** A `<` that what follows it, now or once something between is removed, makes a tag of. */
+/** Matches a `<` that becomes a tag with what follows, now or once something between is removed. */
 const tagLike = /^<(?:[!?/]|[a-z][a-z0-9-]*(?:[\s/<[!]|$)|[<[!]|$|[a-z][a-z0-9+.-]*(?:[【（]|(?<!\w)\())/i
 const placeholder = /^<[a-z][\w -]*>$/i
 const image = /^!+\[([^[\]\n]*)\]\((?:[^()\n]|\([^()\n]*\))*\)/
 const imageBeginning = /^!+(?:\[[^[\]\n]*(?:\](?:\([^\n]*)?)?)?$/
-/** The end of a link's text or of a label, and the beginning of its destination: as much of it as can hold a scheme. */
+/** Matches the end of a link's text or of a label, and the part of its destination that can contain a scheme. */
 const destination = /^\][(:]\s*(?:<([^<>\n]*)(?:>(?=[\s)])|[<\n])|([^\s)/?<][^\s)/?]*)(?=[\s)/?])|(?=[)/?]))/
 const destinationBeginning = /^\](?:[(:]\s*(?:<[^<>\n]*>?|[^\s)/?<][^\s)/?]*)?)?$/
 const autolink = /^<([a-z][a-z0-9-]*):/i
-/** Schemes that a link of an answer may have; a link without one leads to where the answer is shown. */
+/** Permitted schemes of links. A link without a scheme is relative to the page that shows the answer. */
 const linkSchemes: ReadonlySet<string> = new Set(['http', 'https', 'mailto', 'tel'])
-/** The end of a text where a line holds no more than marks of lists and quotations. */
+/** Matches the end of a text whose last line has only list and quotation marks. */
 export const lineStart = /(?:^|\n)[ \t>*+\-\d.)]*$/
 
-/** What could begin markup or a citation together with what comes after something left out. */
+/** Matches an ending that could form markup or a citation with the text after something left out. */
 const opener = /[<![`~]$/
 
 /**
- * Copies Markdown that comes in pieces without what would make a reader's browser load or run something: an image becomes its
- * text, tags are dropped, and a link with a scheme such as `javascript:` is none. Code in a fence that begins its line is kept as it is, until the first run of fence
- * characters in another place: from there on two readers of Markdown may not see the same fences.
+ * Copies Markdown that arrives in pieces, without what would make a browser load or run something: an image becomes its text,
+ * tags are dropped, and links with a scheme such as `javascript:` are disabled. Fenced code is kept until the first run of fence
+ * characters elsewhere: from there on, parsers may disagree about fences.
  */
 export class MarkupFilter {
   #held = ''
   #last = '\n'
-  /** Something was left out after the last character. */
+  /** True if something was left out after the last character. */
   #isCut = false
-  /** The line holds no more than white space and the marks of lists and quotations. */
+  /** True if the line has only white space and list and quotation marks. */
   #isAtLineStart = true
   #fence = ''
   #trustsFences = true
-  /** The element whose end is waited for. */
+  /** Element being dropped, until its end tag. */
   #dropping = ''
 
-  /** Text that can be given out now: what may be the beginning of markup waits for the next piece. */
+  /** Adds a piece and returns the text that is complete. The beginning of possible markup waits for the next piece. */
   push(text: string): string {
     return this.#read(text, false)
   }
 
-  /** The rest. */
+  /** Returns the rest of the text. */
   end(): string {
     return this.#read('', true)
   }
@@ -61,7 +61,7 @@ export class MarkupFilter {
     let rest = this.#held + text
     let out = ''
     while (rest !== '') {
-      // No more than can matter, so that it takes linear time.
+      // Limits the text to what can matter, which keeps the time linear.
       const step = this.#step(rest.slice(0, maxMarkup + 1), isEnd && rest.length <= maxMarkup)
       if (step === undefined) break
       rest = rest.slice(step.length)
@@ -78,7 +78,7 @@ export class MarkupFilter {
     return out
   }
 
-  /** Characters that are done with and what they become; nothing where it takes more of them to tell. */
+  /** Returns the number of characters consumed and their replacement; undefined if more text is needed to decide. */
   #step(rest: string, isEnd: boolean): { length: number; text: string } | undefined {
     if (this.#dropping !== '') return this.#drop(rest, isEnd)
     if (this.#last === '\n' && this.#trustsFences && /^[`~]/.test(rest)) {
@@ -110,7 +110,7 @@ export class MarkupFilter {
     const [, enclosed, bare = ''] = found ?? []
     const isSafe =
       found === null ? rest.length <= maxMarkup && isSafeTarget(rest.slice(2)) : isSafeTarget(enclosed ?? bare)
-    // With a space between, it is no link.
+    // A space prevents the link.
     return /^\][(:]/.test(rest) && !isSafe ? { length: 2, text: `] ${rest.charAt(1)}` } : keep(']')
   }
 
@@ -164,15 +164,15 @@ export class MarkupFilter {
   }
 }
 
-/** What has to stand between two texts between which something was left out, so that they are no markup together. */
+/** Returns the separator needed between two texts from between which something was left out, so that they form no markup together. */
 export function between(before: string, after: string): string {
   if (opener.test(before)) return '…'
   return before.endsWith(']') && /^[(:]/.test(after) ? ' ' : ''
 }
 
 /**
- * Whether a link may lead there. A browser passes over control characters and white space in a scheme. What is left out of an address,
- * a tag, an image or a citation, could be followed by one.
+ * True if a link target is safe. Browsers ignore control characters and white space in a scheme. A tag, an image or a citation
+ * left out of an address could be followed by a scheme.
  */
 function isSafeTarget(written: string): boolean {
   if (/[<[【（]|(?<!\w)\(/.test(written)) return false
@@ -181,7 +181,7 @@ function isSafeTarget(written: string): boolean {
   return scheme === undefined || linkSchemes.has(scheme.toLowerCase())
 }
 
-/** Characters of an end tag, with white space. */
+/** Maximum characters of an end tag, with white space. */
 const maxEndTag = 20
 
 function keep(text: string): { length: number; text: string } {

@@ -5,17 +5,17 @@ import diff, { type DiffResult, type DiffTask } from './diff-worker.ts'
 import { type LineDiff, lineDiff } from './line-diff.ts'
 import { type UnifiedDiff, unifiedDiff } from './unified-diff.ts'
 
-/** Before and after; null: the text is new. */
+/** Texts before and after; null if the text is new. */
 type Texts = [before: string | null, after: string]
 
-/** Characters that are compared without a thread: a few milliseconds, even where every line is changed. */
+/** Maximum characters compared without a thread: a few milliseconds, even if every line changed. */
 const soonSize = 1_000
-/** The worker has this file's extension: `.ts` in a checkout, `.js` in the built package. */
+/** The worker file has the extension of this file: `.ts` in a checkout, `.js` in the built package. */
 const worker = new URL(`./diff-worker${import.meta.url.slice(-3)}`, import.meta.url)
 
 /**
- * Compares texts without holding up the event loop: long ones in a thread, one after the other. If too many wait, or one waits long,
- * or the thread fails, only the beginning of the first changes is compared, and the result says that it is truncated.
+ * Compares texts without blocking the event loop: long ones in a thread, one by one. If too many wait, one takes too long, or the
+ * thread fails, compares only the start of the first changes and marks the result as truncated.
  */
 export class DiffPool {
   readonly #pool = new TaskPool<DiffTask, DiffResult>({ worker, timeLimitMs: 10_000, maxTasks: 50, waitLimitMs: 1_500 })
@@ -55,12 +55,12 @@ export class DiffPool {
   }
 }
 
-/** Line endings are no changes. */
+/** Normalises line endings, which are no changes. */
 function withUnixLines([before, after]: Texts): Texts {
   return [before === null ? null : unixLines(before), unixLines(after)]
 }
 
-/** Two texts up to the first of their changes. */
+/** Cuts two texts after the first of their changes. */
 function beginnings(...[before, after]: Texts): Texts {
   const end = commonLength(before ?? '', after) + soonSize
   return [before === null ? null : before.slice(0, end), after.slice(0, end)]

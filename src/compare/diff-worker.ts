@@ -3,12 +3,12 @@ import { type LineDiff, lineDiff } from './line-diff.ts'
 import { type UnifiedDiff, unifiedDiff } from './unified-diff.ts'
 
 type Texts = { before: string | null; after: string }
-/** What is to be compared, and as what it is to be shown. */
+/** Texts to compare, and the form of the result. */
 export type DiffTask = { unified: Texts } | { lines: Texts } | { blocks: { before: string[]; after: string[] } }
-/** The one that was asked for. */
+/** The requested form of the result. */
 export type DiffResult = { unified?: UnifiedDiff; lines?: LineDiff; blocks?: BlockDiff }
 
-/** Runs in a worker thread, since a long text takes a while. */
+/** Runs in a worker thread, because a long text takes a while. */
 export default function diff(task: DiffTask): DiffResult {
   if ('unified' in task) return { unified: unifiedDiff(task.unified.before, task.unified.after) }
   if ('lines' in task) return { lines: lineDiff(task.lines.before, task.lines.after) }

@@ -4,10 +4,10 @@ import { anchorsOf } from '../rules/text/anchors.ts'
 export type LineChange = { sign: ' ' | '-' | '+'; line: string }
 export type Hunk = { oldStart: number; newStart: number; changes: LineChange[] }
 
-/** Unchanged lines that are shown around changed ones. */
+/** Unchanged lines shown around changed ones. */
 const context = 4
 export const maxLines = 50_000
-/** Squares of edit distances, in all: about a quarter of a second. */
+/** Maximum sum of squared edit distances: about a quarter of a second. */
 const maxWork = 2_500_000
 
 export function comparedLines(text: string): string[] {
@@ -16,9 +16,9 @@ export function comparedLines(text: string): string[] {
 }
 
 /**
- * Compares lines: between those that occur once in each text, as a patience diff does, by Myers' algorithm ("An O(ND) Difference
- * Algorithm and Its Variations", 1986). A part whose edit distance is too large for the work that is left is told as removed and
- * added. So the time is linear in the texts, and a quarter of a second.
+ * Compares lines by Myers' algorithm ("An O(ND) Difference Algorithm and Its Variations", 1986), between lines that occur once in
+ * each text, as in a patience diff. A part with too large an edit distance counts as removed and added. So the time is linear in
+ * the texts, plus a quarter of a second.
  */
 export function* lineChanges(old: readonly string[], fresh: readonly string[]): Generator<LineChange> {
   let work = maxWork
@@ -32,7 +32,7 @@ export function* lineChanges(old: readonly string[], fresh: readonly string[]): 
   }
 }
 
-/** @param maxDistance beyond which all lines of the part are told as changed. */
+/** Compares a part. @param maxDistance beyond which all its lines count as changed */
 function changesOfPart(
   { old, fresh }: { old: string[]; fresh: string[] },
   maxDistance: number,
@@ -47,7 +47,7 @@ function changesOfPart(
   return { changes, distance: changes.filter(({ sign }) => sign !== ' ').length }
 }
 
-/** Changes that are near each other, with the lines around them. */
+/** Groups nearby changes, with the lines around them. */
 export function* hunksOf(changes: Iterable<LineChange>): Generator<Hunk> {
   let [oldLine, newLine] = [1, 1]
   let above: LineChange[] = []

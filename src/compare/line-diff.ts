@@ -1,7 +1,7 @@
+import { diffArrays } from 'diff'
 import { comparedLines, type Hunk, hunksOf, type LineChange, lineChanges, maxLines } from './line-changes.ts'
-import { type DiffPart, WordMarker } from './word-marker.ts'
 
-/** A line of one text or of both, with its 1-based numbers; `parts` make the line, those that changed are marked. */
+/** A line of one text or of both, with its 1-based numbers. `parts` make up the line, with changed ones marked. */
 export type DiffLine = {
   type: 'same' | 'removed' | 'added'
   oldLine: number | null
@@ -9,10 +9,10 @@ export type DiffLine = {
   parts: DiffPart[]
 }
 
-/** Hunks of lines around changes; between them stands what is the same. `isTruncated`: there are more changes. */
+/** Hunks of lines around changes; the lines between are equal. `isTruncated`: there are more changes. */
 export type LineDiff = { hunks: DiffLine[][]; isTruncated: boolean }
 
-/** Lines that are shown, and characters of them. */
+/** Maximum lines shown, and their characters. */
 const maxShown = 2000
 const maxSize = 256 * 1024
 
@@ -60,7 +60,7 @@ function numbered({ oldStart, newStart, changes }: Hunk, marker: WordMarker): Di
   })
 }
 
-/** Of lines that were removed where others were added, the first is compared with the first, and so on. */
+/** Pairs removed and added lines in order, to compare their words. */
 function markedWords(changes: readonly LineChange[], marker: WordMarker): Map<number, DiffPart[]> {
   const marked = new Map<number, DiffPart[]>()
   for (let start = 0; start < changes.length; ) {
@@ -81,4 +81,59 @@ function endOf(changes: readonly LineChange[], start: number, sign: LineChange['
   let end = start
   while (changes[end]?.sign === sign) end++
   return end
+}
+
+type DiffPart = { text: string; isChanged: boolean }
+
+/** Maximum characters of lines compared by words. */
+const maxLine = 4000
+/** Maximum words that differ between two lines. */
+const maxDistance = 300
+/** Maximum sum of characters times distances: about a tenth of a second. */
+const maxWork = 5_000_000
+/** Minimum share of a line that is equal, for its words to be worth marking. */
+const leastCommon = 0.3
+
+const segmenter = new Intl.Segmenter('en', { granularity: 'word' })
+const blank = /^\s*$/
+
+/** Marks the words that differ in pairs of lines, within a budget of work. */
+class WordMarker {
+  #work = maxWork
+
+  /** Returns undefined if the lines have too little in common, or are too long. */
+  mark(before: string, after: string): { before: DiffPart[]; after: DiffPart[] } | undefined {
+    const size = before.length + after.length
+    if (size === 0 || Math.max(before.length, after.length) > maxLine || this.#work <= 0) return undefined
+    const found = diffArrays(wordsOf(before), wordsOf(after), { maxEditLength: maxDistance })
+    const changed = found?.filter(({ added, removed }) => added || removed).flatMap(({ value }) => value).length
+    this.#work -= size * (changed ?? maxDistance)
+    if (found === undefined) return undefined
+    const common = found.filter(({ added, removed }) => !added && !removed).flatMap(({ value }) => value)
+    if (common.filter((word) => !blank.test(word)).join('').length * 2 < leastCommon * size) return undefined
+    const side = (other: 'added' | 'removed') =>
+      joined(
+        found.flatMap((part) =>
+          part[other] ? [] : { text: part.value.join(''), isChanged: part.added || part.removed },
+        ),
+      )
+    return { before: side('added'), after: side('removed') }
+  }
+}
+
+function wordsOf(line: string): string[] {
+  return Array.from(segmenter.segment(line), ({ segment }) => segment)
+}
+
+/** Marks a blank between two changed words, too. */
+function joined(parts: readonly DiffPart[]): DiffPart[] {
+  const result: DiffPart[] = []
+  for (const [index, part] of parts.entries()) {
+    const isBetween = parts[index - 1]?.isChanged && parts[index + 1]?.isChanged && blank.test(part.text)
+    const isChanged = part.isChanged || isBetween === true
+    const last = result.at(-1)
+    if (last?.isChanged === isChanged) last.text += part.text
+    else result.push({ text: part.text, isChanged })
+  }
+  return result
 }

@@ -1,6 +1,6 @@
 import { comparedLines, type Hunk, hunksOf, type LineChange, lineChanges, maxLines } from './line-changes.ts'
 
-/** In the format of `diff -u`, from `before` to `after`. What does not fit is left out; the hunks that are there are whole patches. */
+/** Diff in the format of `diff -u`, from `before` to `after`. Hunks that do not fit are left out; the others are valid patches. */
 export type UnifiedDiff = { diff: string; isTruncated: boolean }
 
 const maxSize = 256 * 1024

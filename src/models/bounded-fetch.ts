@@ -1,8 +1,8 @@
 import type { ClientOptions } from 'openai'
 
 /**
- * Returns a `fetch` for the client of a model whose time limit covers the body, too, and which reads no more than `maxBytes` of
- * it: the client's own time limit ends when the answer begins. A body beyond `maxBytes` fails with `tooLong`.
+ * Returns a `fetch` for the client of a model. Its time limit covers the body, and it reads at most `maxBytes`: the client's own
+ * time limit ends when the answer begins. A longer body fails with `tooLong`.
  */
 export function boundedFetch({
   timeoutMs,

@@ -1,4 +1,4 @@
-/** A language model that failed a moment ago and is not asked for now. The message is for operators. */
+/** The language model failed a moment ago and is not asked for now. The message is for operators. */
 export class ModelPaused extends Error {
   override readonly name = 'ModelPaused'
 
@@ -7,27 +7,27 @@ export class ModelPaused extends Error {
   }
 }
 
-/** A language model that does not answer in time. */
+/** The language model does not answer in time. */
 export class ModelSilent extends Error {
   override readonly name = 'ModelSilent'
 }
 
-/** A model whose answers are of no use: what answers is no such model. */
+/** The answers are invalid: the server is no such model. */
 export class ModelUnusable extends Error {
   override readonly name = 'ModelUnusable'
 }
 
-/** Milliseconds of the first pause; each failure that follows doubles it. */
+/** Milliseconds of the first pause, doubled with each further failure. */
 const firstPauseMs = 30_000
 const longestPauseMs = 5 * 60_000
-/** Statuses of a server that answers nobody: of a wrong key, too. */
+/** Statuses of a server that answers nobody, e.g. with a wrong key. */
 const ofOutages: ReadonlySet<unknown> = new Set([401, 403, 408, 429])
-/** Requests in a row that are too many for the model, after which it counts as down: one of a busy minute says little. */
+/** Consecutive rate-limited requests after which the model counts as down: one busy minute means little. */
 const maxRefused = 3
 
 /**
- * Keeps requests from a language model that is down, so that only one request waits for it in vain: after a failure none is sent
- * for a while; then one is, whose success lets all others through. (M. Nygard, "Release It!", 2007: circuit breaker.)
+ * Stops requests to a language model that is down, so that only one request waits in vain: after a failure none is sent for a
+ * while; then one is, whose success lets all others through. (M. Nygard, "Release It!", 2007: circuit breaker.)
  */
 export class CircuitBreaker {
   readonly #now: () => number
@@ -40,7 +40,7 @@ export class CircuitBreaker {
     this.#now = now
   }
 
-  /** Begins a request, which ends with what this returns: without an error once the model has answered. @throws {ModelPaused} */
+  /** Begins a request. Call the returned function at its end, without an error if the model has answered. @throws {ModelPaused} */
   begin(): (error?: unknown) => void {
     const isTrial = this.#failures > 0
     if (isTrial && (this.#isTrying || this.#now() < this.#pausedUntil)) throw new ModelPaused()
@@ -53,24 +53,24 @@ export class CircuitBreaker {
   }
 
   #pause(): void {
-    // Requests that ran at once fail at once: that is one failure.
+    // Concurrent requests that fail together are one failure.
     if (this.#now() < this.#pausedUntil) return
     this.#pausedUntil = this.#now() + Math.min(firstPauseMs * 2 ** this.#failures, longestPauseMs)
     this.#failures++
   }
 }
 
-/** Whether an error says that the model is down, and not that it did not like one request. */
+/** True if an error means that the model is down, not that it rejected one request. */
 export function isOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if (error instanceof ModelSilent || error instanceof ModelUnusable) return true
   if (error.name === 'TimeoutError' || error instanceof TypeError) return true
-  // The client's errors have the status of the answer; undefined where there was none.
+  // Errors of the client have the response's status, or undefined without a response.
   if ('status' in error) return error.status === undefined || ofOutages.has(error.status) || Number(error.status) >= 500
   return isOutage(error.cause)
 }
 
-/** Whether too much is asked at this moment, of a model that is paid for. */
+/** True if the rate limit is exceeded, but not if the account is out of credit. */
 function isTooMany(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if (!('status' in error)) return isTooMany(error.cause)

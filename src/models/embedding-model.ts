@@ -3,28 +3,28 @@ import type { CircuitBreaker } from './circuit-breaker.ts'
 import { Embeddings, EmbeddingsError } from './embeddings.ts'
 import type { LanguageModel } from './language-model.ts'
 
-/** Of texts, which nobody waits for, and of a question, for which somebody does: a second attempt is for a broken connection. */
+/** Timeouts and retries for texts, which no caller waits for, and for a question, which one does. A retry is for a broken connection. */
 const textLimits = { timeoutMs: 60_000, maxRetries: 2 }
 const questionLimits = { timeoutMs: 1_000, maxRetries: 1 }
-/** UTF-16 units of a question that are asked about: small models take some hundred words. */
+/** Maximum UTF-16 units of a question: small models accept some hundred words. */
 const maxQuestion = 2_000
 
-/** A model, and what is written before each text and each question, since some models were taught with it: `passage: `, `query: `. */
+/** A model, and the prefixes of texts and questions that some models were trained with: `passage: `, `query: `. */
 export type EmbeddingEndpoint = LanguageModel & { textPrefix?: string; questionPrefix?: string }
 
 export type EmbeddingModelOptions = {
-  /** Is told why the model fails: once, until it has answered again. */
+  /** Receives the reason when the model fails: once, until it has answered again. */
   failed: (message: string) => void
-  /** Milliseconds. */
+  /** Timeout in milliseconds. */
   questionTimeoutMs?: number
   breakers?: { texts: CircuitBreaker; questions: CircuitBreaker }
 }
 
 export type EmbeddingCounts = { texts: number; questions: number; failures: number }
 
-/** The model of embeddings of a server: asked for one batch of texts at a time, so that it has time for questions. */
+/** The embeddings model of a server. Sends one batch of texts at a time, so that it has time for questions. */
 export class EmbeddingModel {
-  /** What the vectors of its texts are known by. */
+  /** Name that identifies its vectors. */
   readonly name: string
   readonly #prefixes: { text: string; question: string }
   readonly #ofTexts: Embeddings
@@ -38,7 +38,7 @@ export class EmbeddingModel {
     const { textPrefix = '', questionPrefix = '' } = model
     this.name = textPrefix === '' ? model.model : `${model.model} ${JSON.stringify(textPrefix)}`
     this.#prefixes = { text: textPrefix, question: questionPrefix }
-    // A model that is too slow for a question can still work through the texts: each has a breaker of its own.
+    // Separate circuit breakers: a model too slow for questions can still embed texts.
     this.#ofTexts = new Embeddings(model, textLimits, breakers?.texts)
     const timeoutMs = questionTimeoutMs ?? questionLimits.timeoutMs
     this.#ofQuestions = new Embeddings(model, { ...questionLimits, timeoutMs }, breakers?.questions)
@@ -60,7 +60,7 @@ export class EmbeddingModel {
     })
   }
 
-  /** The vector of a question; undefined where the model does not give it in time. */
+  /** Returns the vector of a question; undefined if the model does not answer in time. */
   async question(text: string): Promise<Float32Array | undefined> {
     this.#counts.questions++
     try {
@@ -75,7 +75,7 @@ export class EmbeddingModel {
     }
   }
 
-  /** Counts and tells of a failure, but for requests that were not sent. */
+  /** Counts and reports a failure, unless the request was not sent. */
   noteFailure(error: unknown): void {
     if (error instanceof EmbeddingsError && error.reason === 'paused') return
     this.#counts.failures++

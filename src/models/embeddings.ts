@@ -4,12 +4,12 @@ import { boundedFetch } from './bounded-fetch.ts'
 import { CircuitBreaker, ModelPaused, ModelSilent, ModelUnusable } from './circuit-breaker.ts'
 import { clientOf, type LanguageModel, withoutKey } from './language-model.ts'
 
-/** How long a request may take with all its attempts, and how often it is tried again after 408, 409, 429, 5xx and broken connections. */
+/** Timeout of a request with all its attempts, and retries after 408, 409, 429, 5xx and broken connections. */
 export type EmbeddingLimits = { timeoutMs: number; maxRetries: number }
 
 /**
- * Why there are no vectors. `paused`: the model failed a moment ago and was not asked. `refused`: it does not take this request,
- * and would not take it a second time. `failed`: another attempt may help. The message is for operators and holds no key.
+ * Reason for missing vectors. `paused`: the model failed a moment ago and was not asked. `refused`: it rejects this request, and
+ * would again. `failed`: a retry may help. The message is for operators and contains no key.
  */
 export class EmbeddingsError extends Error {
   override readonly name = 'EmbeddingsError'
@@ -21,23 +21,23 @@ export class EmbeddingsError extends Error {
   }
 }
 
-/** Texts of one request: what small servers take. */
+/** Texts of one request, as many as small servers accept. */
 export const maxBatch = 32
 const maxDimensions = 8192
-/** Bytes of an answer: a batch of the longest vectors, each component with 20 digits. */
+/** Maximum bytes of an answer: a batch of the longest vectors, each component with 20 digits. */
 const maxAnswer = maxBatch * maxDimensions * 24
-/** Statuses that speak of the request and not of the server. */
+/** Statuses about the request and not the server. */
 const ofRequests: ReadonlySet<unknown> = new Set([400, 413, 422])
 
-/** An answer without a vector for any of the texts. */
+/** The answer has no vector for any of the texts. */
 class NoVectors extends Error {
   override readonly name = 'NoVectors'
 }
 
-/** The embeddings of an answer are looked at one by one. */
+/** Response of the endpoint; embeddings are validated one by one. */
 const Answer = z.object({ data: z.array(z.object({ index: z.int().optional(), embedding: z.unknown() })) })
 
-/** A model that turns texts into vectors, behind an endpoint compatible with OpenAI's `/v1/embeddings`. */
+/** Client of a model that turns texts into vectors, by an endpoint compatible with OpenAI's `/v1/embeddings`. */
 export class Embeddings {
   readonly #model: LanguageModel
   readonly #limits: EmbeddingLimits
@@ -75,7 +75,7 @@ export class Embeddings {
   async #ask(texts: readonly string[], signal: AbortSignal): Promise<unknown> {
     this.#client ??= this.#load()
     const client = await this.#client
-    // Without the format the client asks for base64, which not every server knows.
+    // Without the format, the client requests base64, which not every server supports.
     const request = { model: this.#model.model, input: [...texts], encoding_format: 'float' as const }
     try {
       return await client.embeddings.create(request, { signal })
@@ -90,7 +90,7 @@ export class Embeddings {
     const bounded = boundedFetch({ timeoutMs, maxBytes: maxAnswer, tooLong })
     return clientOf(this.#model, {
       ...{ use: 'embeddings', timeout: timeoutMs, maxRetries },
-      // Texts and key go to the address that was set, and to no other.
+      // Texts and the key must not follow a redirect to another address.
       fetch: (input, init) => bounded(input, { ...init, redirect: 'error' }),
     })
   }

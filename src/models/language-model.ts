@@ -1,18 +1,18 @@
 import type { ClientOptions, OpenAI } from 'openai'
 import { type ObservedWork, observed } from '../system/work.ts'
 
-/** A language model behind the API of OpenAI, which most servers of models speak. */
+/** A language model with the API of OpenAI, which most servers of models have. */
 export type LanguageModel = {
-  /** E.g. `http://127.0.0.1:11434/v1`. */
+  /** Base URL, e.g. `http://127.0.0.1:11434/v1`. */
   url: string
   model: string
   apiKey: string | undefined
 }
 
-/** What a model is asked for. */
+/** Purpose of a request to a model. */
 export type ModelUse = 'chat' | 'compile' | 'embeddings' | 'transcription'
 
-/** Lets a request to a model be seen, by metrics and traces. */
+/** Observes requests to a model, for metrics and traces. */
 export function observedRequest(use: ModelUse, model: string, send: () => Promise<Response>): Promise<Response> {
   const attributes: Record<string, string | number> = { 'gen_ai.request.model': model }
   const work: ObservedWork = { kind: 'model', name: use, use, attributes }
@@ -24,17 +24,17 @@ export function observedRequest(use: ModelUse, model: string, send: () => Promis
   })
 }
 
-/** What an operator says of a language model; what is left out is left to its server. */
+/** Limits set by the operator; the server of the model decides the others. */
 export type ModelLimits = {
-  /** Tokens that it reads and writes in one request. */
+  /** Maximum tokens that it reads and writes in one request. */
   contextTokens?: number | undefined
-  /** Tokens of an answer. */
+  /** Maximum tokens of an answer. */
   maxAnswerTokens?: number | undefined
-  /** 0 to 2. */
+  /** Temperature, 0 to 2. */
   temperature?: number | undefined
 }
 
-/** A client of it, which takes nothing from the environment. The package is loaded here: it is large, and many never ask a model. */
+/** Creates a client, which takes nothing from the environment. Loads the package only here: it is large, and many servers never use a model. */
 export async function clientOf(
   { url, model, apiKey }: LanguageModel,
   { use, fetch: send = fetch, ...options }: Pick<ClientOptions, 'timeout' | 'maxRetries' | 'fetch'> & { use: ModelUse },
@@ -45,7 +45,7 @@ export async function clientOf(
     fetch: (input, init) => observedRequest(use, model, () => send(input, init)),
     baseURL: url,
     apiKey: apiKey ?? 'none',
-    // What the environment holds for other programs is not for this endpoint.
+    // Ignores variables that the environment sets for other programs.
     organization: null,
     project: null,
     adminAPIKey: null,
@@ -55,7 +55,7 @@ export async function clientOf(
   })
 }
 
-/** What was said of a model without its key, which some servers repeat in their errors. */
+/** Removes the model's key from a message: some servers repeat it in their errors. */
 export function withoutKey(model: LanguageModel | undefined, text: string): string {
   return model?.apiKey === undefined ? text : text.replaceAll(model.apiKey, '…')
 }

@@ -1,4 +1,4 @@
-import { isDamage, isOfContent } from './index/store-file.ts'
+import { isDamage, openOrReplace } from './index/store-file.ts'
 import { type IndexChanges, type IndexOptions, KbIndex } from './kb-index.ts'
 import { QueryError } from './query/query-tree.ts'
 import {
@@ -84,7 +84,7 @@ export class IndexHost {
     this.#quietTime = quietTime
   }
 
-  /** @throws {StaleIndex} @throws {QueryError} @throws {SearchTimeout} @throws SQLite's and the file system's errors. */
+  /** Answers a request. @throws {StaleIndex} @throws {QueryError} @throws {SearchTimeout} @throws errors of SQLite and the file system */
   handle(request: IndexRequest): unknown {
     const { directory } = request.address
     clearTimeout(this.#quiet)
@@ -218,13 +218,8 @@ function isFor({ options }: KbIndex, { language, engine, vectors }: IndexAddress
 
 /** Opens an index. Deletes and recreates one whose file cannot be read. */
 function openIndex({ directory, ...options }: IndexAddress): KbIndex {
-  try {
-    return new KbIndex(directory, options)
-  } catch (error) {
-    if (!isOfContent(error)) throw error
-    KbIndex.remove(directory)
-    return new KbIndex(directory, options)
-  }
+  const open = () => new KbIndex(directory, options)
+  return openOrReplace(open, () => KbIndex.remove(directory))
 }
 
 /** Saves a snapshot, which only speeds up the next opening. Fails silently, e.g. on a full disk. */

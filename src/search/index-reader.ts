@@ -21,7 +21,7 @@ export class IndexReader {
   readonly #vectors: KbVectors | undefined
   #synonyms: { made: string; table: Synonyms } | undefined
 
-  /** @param parts as they are now */
+  /** Creates a reader. @param parts returns the current parts */
   constructor(parts: () => IndexParts, language: string, vectors: KbVectors | undefined) {
     this.#parts = parts
     this.#language = language

@@ -233,7 +233,7 @@ export class KbIndex implements Pick<IndexReader, 'search' | 'retrieve' | 'near'
     return { analyser: this.#analyser, engine: this.#engine.terms, store: this.#store, catalog: this.#catalog }
   }
 
-  /** @throws {StaleIndex} */
+  /** Changes the index in a transaction and sets its stamp. Switches the engine if the size requires it. @throws {StaleIndex} */
   #change(newStamp: string, work: (engine: TermEngine) => void): void {
     this.#layers.clear()
     this.#store.transaction(() => {

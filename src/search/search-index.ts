@@ -76,8 +76,11 @@ export type ChunkHit = {
   /** Index of the first chunk in the page. `chunkCount`: number of chunks in the hit. */
   ordinal: number
   chunkCount: number
-  headings: string[]
+  /** Headings above the chunk, outermost first. */
+  headings: readonly string[]
+  /** Markdown. */
   content: string
+  /** Text without markup. */
   text: string
   /** (0, 1]: the best chunk of the answer has 1. */
   rank: number

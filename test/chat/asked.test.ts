@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { askedBy } from '../../src/chat/extract/asked.ts'
-import { answerUnits } from '../../src/chat/extract/units.ts'
+import { quotableUnits } from '../../src/chat/extract/units.ts'
 import { analyserFor } from '../../src/search/text/analyser.ts'
 import { passage } from './support/passages.ts'
 
@@ -8,7 +8,7 @@ const analyser = analyserFor('en')
 
 function asked(message: string, ...contents: string[]) {
   const passages = contents.map((content, index) => passage({ seqId: `kb_0000000${index + 1}`, content }))
-  return askedBy([message], answerUnits(passages, analyser, 'en'), analyser, { language: 'en', synonyms: [] })
+  return askedBy([message], quotableUnits(passages, analyser, 'en'), analyser, { language: 'en', synonyms: [] })
 }
 
 describe('what a question asks', () => {

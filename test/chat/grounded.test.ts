@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { groundedIn } from '../../src/chat/grounded.ts'
+import { groundedIn } from '../../src/chat/citations.ts'
 
 const cited = ['kb_00000001']
 const by = (answeredBy: string, text: string, seqIds = cited) => groundedIn({ text, cited: seqIds, answeredBy })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { ModelError } from '../../src/chat/answerer.ts'
 import { modelAnswerer } from '../../src/chat/model-answerer.ts'
-import { ModelError } from '../../src/chat/model-error.ts'
 import { CircuitBreaker } from '../../src/models/circuit-breaker.ts'
 import { testAnswerer } from './support/conformance.ts'
 import {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { feedbackCandidate } from '../../src/chat/feedback-candidate.ts'
-import { submitFeedback } from '../../src/chat/submit-feedback.ts'
+import { feedbackCandidate, submitFeedback } from '../../src/chat/submit-feedback.ts'
 import type { Citation, FeedbackInput } from '../../src/contract/chat.ts'
 import { GanglionError } from '../../src/contract/errors.ts'
 import { ParserPool } from '../../src/markdown/pool/parser-pool.ts'

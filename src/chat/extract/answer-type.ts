@@ -5,18 +5,18 @@ const counting =
   'one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|sixty|ninety|hundreds?|thousands?|millions?'
 const month =
   '(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)'
-/** A number that is none of a name, an identifier or a time: not the 1 of `SEV1`. */
+/** A number outside names, identifiers and times: not the 1 of `SEV1`. */
 const number = String.raw`(?<![\p{L}\d_.#:-])\d[\d.,]*(?![\d_]|:\d)`
 const amount = String.raw`(?:${number}|\b(?:${counting}|an?)\b)`
 const verbs =
   'activate|add|adjust|append|apply|ask|assign|attach|avoid|build|call|change|check|choose|clear|click|clone|close|configure|confirm|connect|contact|copy|create|define|delete|deploy|disable|download|drag|edit|enable|ensure|enter|export|fetch|fill|find|follow|generate|give|go|hold|import|include|insert|install|invoke|keep|launch|load|log|make|mount|move|merge|navigate|open|override|page|pass|paste|place|press|provide|pull|push|put|raise|read|reload|remove|rename|replace|report|request|restart|restore|return|review|run|save|scroll|search|see|select|send|set|sign|specify|start|stop|submit|switch|tap|tell|test|toggle|turn|type|uninstall|update|upgrade|upload|use|verify|view|visit|wait|write'
-/** An instruction, at the beginning of a text or after where: `In the menu, click …`. */
+/** Matches an instruction, at the beginning or after an adverbial: `In the menu, click …`. */
 export const instruction = new RegExp(
   String.raw`^(?:(?:in|on|at|under|from|to|then)\b[^,.]{0,60},\s)?["“*_\x60]*(?:${verbs})\b`,
   'i',
 )
 
-/** What an answer to a kind of English question shows. */
+/** Patterns of answers, by the kind of English question. */
 const shown = {
   who: /@\p{L}|\b(?:teams?|leads?|managers?|heads?|officers?|owners?|engineers?|commanders?|curators?|admins?|administrators?|directors?|developers?|maintainers?|authors?|users?|members?|moderators?|support|staff|anyone|everyone|nobody|whoever|people|person|company|companies|community|customers?|employees?|guests?)\b|\bby:?[*_]* (?!\p{L}+ing\b)(?:the |an? )?\p{L}{3,}/iu,
   when: new RegExp(
@@ -40,7 +40,7 @@ const shown = {
   reason:
     /\b(?:because|since|due to|so that|so as|in order|therefore|thus|hence|reasons?|causes?|caused|to (?:avoid|prevent|ensure|protect|keep|make sure|allow)|otherwise|results? in|leads? to|so you|useful|prevents?|allows?|lets?|helps?|means?|happens?|ensures?|must|requires?|needs?|advantages?|benefits?)\b/i,
 }
-/** A name, and who begins a sentence without an article: `Finance approves it`. */
+/** Matches a name, also as the subject of a sentence without an article: `Finance approves it`. */
 const name =
   /(?<=[\p{L}\p{N},)]\s["“'(*_[]{0,3})\p{Lu}[\p{L}\p{N}]+|\p{Lu}\p{Ll}+\p{Lu}\p{Ll}+|^(?!(?:It|This|That|There)\b)\p{Lu}\p{Ll}+ \p{Ll}+s\b/u
 const condition =
@@ -54,13 +54,14 @@ const measured = new RegExp(
 
 const asksForDate = /\bwhen (?:was|were|did|will)\b|\b(?:what|which) (?:date|day|month|year|time)\b|\bversion\b/i
 const asksForVersionAlone = /\b(?:what|which) version\b/i
-/** A page says of the same verbs in which version, or on which day. */
+/** Verbs with which a page may state a version or a date. */
 const asksForVersion = /\b(?:what|which) version\b|\bwhen .*\b(?:add|introduc|deprecat|remov|chang|drop|support)\w*/i
 const asksForNumber = /\b(?:which|what) (?:\p{L}+ )?(?:ports?|version|number)\b/iu
 
 /**
- * Whether a text has what a kind of question asks for. What the question says itself does not count: the 2.0 of `When was 2.0
- * released?` is no date. @param text Markdown.
+ * True if a text contains what a kind of question asks for, other than what the question itself says: the 2.0 of `When was 2.0
+ * released?` is no date.
+ * @param text Markdown
  */
 export function showsType(kind: Kind, text: string, asked: string): boolean {
   const adds = (pattern: RegExp) => addsMatch(pattern, text, asked)
@@ -95,7 +96,7 @@ function addsMatch(pattern: RegExp, text: string, asked: string): boolean {
   return text.matchAll(new RegExp(pattern, `${pattern.flags}g`)).some(([found]) => !known.includes(found.toLowerCase()))
 }
 
-/** Whether a text has a number within a few words of a noun, in the form that it was asked for. */
+/** True if a text has a number within a few words of a noun, in the form of the question. */
 export function counts(noun: string, text: string): boolean {
   const stem = noun.toLowerCase().replace(/(?:ies|es|s|y)$/, '')
   if (stem === '') return true
@@ -104,4 +105,21 @@ export function counts(noun: string, text: string): boolean {
     String.raw`${many}(?:[\s-]+[^\s.;:-]+){0,5}?[\s-]+["*_(]*\b${stem}|\b${stem}\p{L}*[*_\x60"]*(?:[:=]|\s\(|\s(?:is|are)\s)[\s*_\x60"]*(?:\p{L}+\s)?${many}`,
     'iu',
   ).test(text)
+}
+
+/** English words of denial. */
+const denials =
+  'not|cannot|never|neither|nor|no|none|nobody|no longer|without|except|exclud(?:e|es|ed|ing)|deprecated|obsolete|discontinued|removed|forbidden|prohibited|disallowed|rejected|impossible|invisible|hidden|un(?:supported|available|paid|able|taxed|limited)'
+const denial = new RegExp(String.raw`\b(?:${denials})\b|n['’]t\b`, 'i')
+/** Words of denial or of a condition. */
+const limit = new RegExp(String.raw`\b(?:${denials}|only|unless|must|at (?:least|most)|up to|until)\b|n['’]t\b`, 'i')
+
+/** True if a text denies something. */
+export function denies(text: string): boolean {
+  return denial.test(text)
+}
+
+/** True if a text denies or restricts something. */
+export function limits(text: string): boolean {
+  return limit.test(text)
 }

@@ -2,38 +2,38 @@ import type { Analyser } from '../../search/text/analyser.ts'
 import { foldWord } from '../../search/text/fold-word.ts'
 import { isUnspaced } from '../../search/text/script.ts'
 import type { Token } from '../../search/text/tokens.ts'
-import { type Equivalents, equivalents, wordGroups } from './alike.ts'
 import { focusOf, type Kind, kindOf } from './question-kind.ts'
+import { type Equivalents, equivalents, wordGroups } from './synonym-groups.ts'
 import { holds, type Unit } from './units.ts'
 
 export type AskedWord = {
-  /** Its term, and what else it is found by. */
+  /** The term and its alternatives. */
   terms: readonly string[]
-  /** Terms and phrases that mean much the same. */
+  /** Equivalent terms and phrases. */
   others: readonly string[]
-  /** What to look for in the text itself, where terms would be mistaken for others. */
+  /** Pattern to match in the text itself, if terms would be ambiguous. */
   exact: RegExp | undefined
-  /** How much it tells: how rare it is, and how much a question turns on it. */
+  /** Weight: its rarity, and its importance in the question. */
   weight: number
-  /** Whether it asks more than it says: a sentence that answers need not have it. */
+  /** True if an answer need not contain it, because it belongs to the form of the question. */
   isLight: boolean
-  /** Whether it is a name, a number or an identifier: nothing else answers for it. */
+  /** True for a name, a number or an identifier, which has no equivalents. */
   isName: boolean
 }
 
 export type Asked = {
   text: string
-  /** In the order of the question. */
+  /** Words in the order of the question. */
   words: readonly AskedWord[]
-  /** Its terms two by two, also those of stop words beside others: `written in`. */
+  /** Pairs of consecutive terms, including stop words beside others: `written in`. */
   pairs: readonly string[]
-  /** Undefined where the question is not English. */
+  /** Undefined if the question is not English. */
   kind: Kind | undefined
-  /** What it wants one of, or the number of; empty where it names none. */
+  /** Noun that it asks for one of, or for the number of; empty if there is none. */
   noun: string
 }
 
-/** What a term of an earlier question of the conversation weighs. */
+/** Weight of a term of an earlier question in the conversation. */
 const earlierWeight = 0.5
 const lightWeight = 0.25
 const lightWords = new Set(
@@ -44,19 +44,20 @@ const lightWords = new Set(
     /\s+/,
   ),
 )
-/** What a message begins or ends with before or after the question itself. */
+/** Matches polite words before or after the question itself. */
 const greeting =
   /^(?:(?:bye|hello|hey|hi|ok|okay|please|thank|thanks|welcome|you|there)\b[\s,.!]*)+|[\s,]+(?:bye|please|thank you|thanks)[\s.!?]*$/giu
-/** What a word that stands in most of what was found weighs at least, in parts of one that stands nowhere else. */
+/** Minimum weight of a common word; a word that occurs nowhere has 1. */
 const minRarity = 0.5
 const maxWords = 64
 const signChar = String.raw`[=<>+*/|&^%$#@~:!\-]`
-/** Signs that stand for themselves, as operators do: `:=`; and versions. */
+/** Matches operators such as `:=`, and versions, which are matched literally. */
 const literal = /(?<=\s)(?:[=<>+*|&^%~]|[=<>+*/|&^%$#@~:!-]{2,4})(?=\s|[?.,]?$)|(?<![\w.])v?\d+(?:\.\d+)+\b/gi
 
 /**
- * @param texts the question, then those before it that it leans on. @param synonyms groups of words and phrases that count as
- * much as the words of the question.
+ * Analyses a question.
+ * @param texts the question, then the earlier ones that it refers to
+ * @param synonyms groups of words and phrases that count like the words of the question
  */
 export function askedBy(
   texts: readonly string[],
@@ -68,7 +69,7 @@ export function askedBy(
   const [text = ''] = texts
   const groups: Equivalents = isEnglish ? wordGroups(analyser) : new Map()
   const names = equivalents(
-    synonyms.map((alike) => ({ alike })),
+    synonyms.map((both) => ({ both })),
     analyser,
   )
   const words = new Map<string, AskedWord>()
@@ -118,7 +119,7 @@ function pairsIn(text: string, analyser: Analyser): string[] {
   })
 }
 
-/** The words of a phrase count as said where what stands for the phrase is. */
+/** Adds equivalents of a phrase to each of its words. */
 function extend(
   words: Map<string, AskedWord>,
   phrase: string,
@@ -135,12 +136,12 @@ function termsOf(tokens: readonly Token[]): string {
   return tokens.map(({ term }) => term).join(' ')
 }
 
-/** The words that are no stop words; the parts of `e-mail` and `web.yml` are one. */
+/** Returns the words that are no stop words; `e-mail` and `web.yml` are one word each. */
 function runsOf(text: string, analyser: Analyser): Token[][] {
   const runs: Token[][] = []
   let lastEnd = -1
   for (const token of analyser.tokens(text)) {
-    // The last character of a run without spaces, which the pair before it has already.
+    // The pair before has this character already.
     if (token.end === lastEnd) continue
     const isSpaced = !isUnspaced(text.slice(token.start, token.end))
     const isNext = lastEnd >= 0 && /^[-_.'’]?$/.test(text.slice(lastEnd, token.start)) && isSpaced
@@ -154,14 +155,14 @@ function runsOf(text: string, analyser: Analyser): Token[][] {
   )
 }
 
-/** A capital that does not begin the question, one within a word as in `iOS`, or a digit. */
+/** True for a capital that does not begin the question, one within a word as in `iOS`, or a digit. */
 function isName(text: string, word: string, start: number): boolean {
   if (/\d|\p{Ll}\p{Lu}/u.test(word)) return true
   const isFirst = !/[\p{L}\p{N}]/u.test(text.slice(0, start)) || /[.!?]\s+$/.test(text.slice(0, start))
   return !isFirst && /^\p{Lu}/u.test(word)
 }
 
-/** To 1: how rare a word is in the knowledge base; where that is not known, in the units. */
+/** Returns the rarity of a word, up to 1: in the knowledge base if known, otherwise in the units. */
 function rarity(run: readonly Token[], units: readonly Unit[]): number {
   const terms = [termsOf(run), ...(run[0]?.also ?? [])]
   const known = units[0]?.passage.rarity ?? {}

@@ -2,39 +2,39 @@ import { atxHeading } from '../../rules/text/atx-heading.ts'
 import { closesFence } from '../../rules/text/fence.ts'
 import { quotable, withoutHtmlComments } from './shown-text.ts'
 
-/** A block of Markdown that an answer can quote: a paragraph on one line, an item of a list, a row of a table, or code. */
+/** A block of Markdown that an answer can quote: a paragraph on one line, a list item, a table row, or code. */
 export type AnswerBlock = {
   kind: 'paragraph' | 'item' | 'row' | 'code'
-  /** Markdown without block markup; of code, what is in the fence. */
+  /** Markdown without block markup; the content of a code fence. */
   text: string
-  /** What goes before each quotation of it: `- `, `3. `; of code, its language. */
+  /** Marker before each quotation: `- `, `3. `; the language of code. */
   marker: string
-  /** The headings of the chunk itself that it stands under, outermost first: little sections are one chunk. */
+  /** Headings inside the chunk above the block, outermost first: short sections share a chunk. */
   headings: readonly string[]
 }
 
 const fence = /^\s*(`{3,}|~{3,})\s*([\w+-]*)[^`]*$/
 const item = /^\s*(?:([-*+])|(\d{1,9})[.)])\s+(?:\[[ xX]\]\s+)?/
-/** What a term of a definition list is said to be: `: A folder.` below `vault`. */
+/** Matches a definition in a definition list: `: A folder.` below `vault`. */
 const definition = /^\s{0,3}:\s+(?=\S)/
 const underline = /^\s{0,3}(?:=+|-+)\s*$/
 const rule = /^\s{0,3}(?:[-*_]\s*){3,}$/
-/** Between cells. */
+/** Matches a bar between cells. */
 const bar = /\S\s*(?<!\\)\|\s*\S/
 const separatorRow = /^[\s|:-]*-[\s|:-]*$/
-/** One of several lines that each say one thing: `Developed by: Ada`. */
+/** Matches one of several lines with a fact each: `Developed by: Ada`. */
 const fact = /^\s{0,3}[*_]{0,2}\p{L}[\p{L}\p{N} '’()/-]{0,40}(?::[*_]{0,2}|[*_]{1,2}:)\s+\S/u
 /**
- * What opens or closes a box or a tab: `!!! note "Before you begin"` and `=== "Linux"` of MkDocs, `:::caution` of Docusaurus,
- * `{{< hint >}}` of Hugo, `{% note %}` of Jekyll.
+ * Matches the start or end of a box or a tab: `!!! note "Before you begin"` and `=== "Linux"` of MkDocs, `:::caution` of
+ * Docusaurus, `{{< hint >}}` of Hugo, `{% note %}` of Jekyll.
  */
 const container =
   /^\s*(?:(?:!!!|\?\?\?\+?|===)(?:\s+[\w-]+)*(?:\s+"[^"]*")?|:::+\s*[\w-]*(?:\s.*)?|\{\{[<%].*[>%]\}\}|\{%.*%\})\s*$/s
-/** A line of MDX that shows nothing: `import Note from './note'`. */
+/** Matches a line of MDX that shows nothing: `import Note from './note'`. */
 const moduleLine = /^(?:import\s.*\sfrom\s+|import\s+)['"][^'"]+['"];?\s*$/
 const quote = /^\s{0,3}>\s?(?:\[![\w-]+\][-+]?\s*)?/
 
-/** The blocks of a chunk, without its headings. A rough reading: whatever it takes wrongly is still text of the chunk. */
+/** Returns the blocks of a chunk, without its headings. The reading is approximate: whatever is misread is still text of the chunk. */
 export function blocksOf(content: string): AnswerBlock[] {
   const blocks: AnswerBlock[] = []
   const lines = withoutHtmlComments(content).split(/\r\n|[\r\n]/)
@@ -92,8 +92,8 @@ export function blocksOf(content: string): AnswerBlock[] {
 }
 
 /**
- * Rows need no bar at their beginning where a line of dashes says what they are, or where lines beside them have bars, too: the
- * rest of a long table is a chunk without its header.
+ * True if a line is a table row. It needs no leading bar below a separator row, or beside lines with bars: the rest of a long
+ * table is a chunk without its header.
  */
 function isRow(line: string, beside: readonly (string | undefined)[], isInTable: boolean): boolean {
   if (line.trimStart().startsWith('|')) return true
@@ -105,12 +105,12 @@ function add(blocks: AnswerBlock[], block: AnswerBlock): AnswerBlock {
   return block
 }
 
-/** Whether the line before, a term in a definition list, is a block of its own. */
+/** True if the line before, a term in a definition list, is a block of its own. */
 function defined(last: AnswerBlock | undefined, before = ''): last is AnswerBlock {
   return last?.kind === 'paragraph' && last.text.endsWith(before.trim()) && before.trim() !== ''
 }
 
-/** Makes an item of the last block and what it is said to be. */
+/** Turns the last block and its definition into an item. */
 function define(blocks: AnswerBlock[], text: string): AnswerBlock | undefined {
   const term = blocks.pop()
   return term && add(blocks, { ...term, kind: 'item', marker: '- ', text: `${term.text}: ${text}` })
@@ -134,7 +134,7 @@ function cellsOf(row: string): string[] {
   return cells.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll('\\|', '|'))
 }
 
-/** `Severity: SEV1; First response: 15 minutes`. */
+/** Writes a row as text: `Severity: SEV1; First response: 15 minutes`. */
 function rowText(header: readonly string[], cells: readonly string[]): string {
   const named = cells.map((cell, index) => (header[index] ? `${header[index]}: ${cell}` : cell))
   return named.filter((cell) => !/^(?:.*:)?\s*$/.test(cell)).join('; ')

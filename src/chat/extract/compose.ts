@@ -2,10 +2,10 @@ import { safeQuote } from '../answer-filter.ts'
 import { withoutCitations } from '../citations.ts'
 import type { Unit } from './units.ts'
 
-/** Characters of an answer; a unit that reaches beyond it is left out, with all that follow. */
+/** Maximum characters of an answer. A unit that would exceed it is left out, with all that follow. */
 const maxAnswer = 9000
 
-/** The units as Markdown, in pieces that joined are the answer. A citation follows each, of a paragraph its last sentence. */
+/** Writes units as Markdown, in pieces that joined are the answer. A citation follows each unit; in a paragraph, its last sentence. */
 export function compose(units: readonly Unit[]): string[] {
   const pieces: string[] = []
   let length = 0
@@ -37,16 +37,16 @@ function quote(unit: Unit, after: Unit | undefined, isPlain: boolean): string {
   return unit.marker + (announces ? `${text.slice(0, -1)} ${citation}:` : `${text} ${citation}`)
 }
 
-/** Stands for a span of code. */
+/** Placeholder for a span of code. */
 const held = '\ue000'
 
-/** Whether all readers of Markdown see the same spans of code in a text: no escaped, longer or single backtick stands in it. */
+/** True if all Markdown parsers see the same code spans in a text: no escaped, longer or unpaired backticks. */
 function hasPlainCode(text: string): boolean {
   const runs = text.match(/\\?`+/g) ?? []
   return runs.length % 2 === 0 && runs.every((run) => run === '`') && !text.includes(held)
 }
 
-/** Text to be quoted. Spans of code stay as written where they surely are ones; elsewhere what they show is shown as text. */
+/** Makes a text safe to quote. Unambiguous code spans stay as written; otherwise their content is shown as text. */
 function safeText(text: string, isPlain: boolean): string {
   const spans: string[] = []
   const prose = text.replace(/(?<![`\\])(`+)(?!`)(.+?)(?<!`)\1(?!`)/g, (span, _mark, code: string) => {
@@ -65,7 +65,7 @@ function fenced({ text, marker }: Unit): string {
   return `${mark}${marker}\n${text}\n${mark}`
 }
 
-/** Whether the next unit is the next sentence of a unit's paragraph. */
+/** True if the next unit is the next sentence of the paragraph. */
 function goesOn({ kind, block, position }: Unit, after: Unit | undefined): boolean {
   return kind === 'paragraph' && after?.block === block && after.position === position + 1
 }

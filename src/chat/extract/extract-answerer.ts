@@ -2,23 +2,22 @@ import { analyserFor } from '../../search/text/analyser.ts'
 import { safeQuote } from '../answer-filter.ts'
 import type { Answerer, Question } from '../answerer.ts'
 import { withoutCitations } from '../citations.ts'
+import { answerFrom, type Extract } from '../refused-answer.ts'
+import { denies } from './answer-type.ts'
 import { type Asked, askedBy } from './asked.ts'
 import { compose } from './compose.ts'
-import { featuresOf, scoreOf } from './features.ts'
-import { denies } from './polarity.ts'
+import { anyLanguage, english, featuresOf, scoreOf } from './features.ts'
 import { isWholeQuestion, questionContext } from './question-context.ts'
 import { following } from './quoting.ts'
-import { answerFrom, type Extract } from './say-extract.ts'
 import { selectUnits } from './select-units.ts'
-import { answerUnits, type Unit } from './units.ts'
-import { anyLanguage, english } from './weights.ts'
+import { quotableUnits, type Unit } from './units.ts'
 
-/** Passages that are read: the answer is not in those that rank below. */
+/** Maximum passages to read: lower ranks do not contain the answer. */
 export const maxPassages = 10
-/** Below this, a wrong answer is too likely. */
+/** Minimum score: below it, a wrong answer is too likely. */
 export const minScore = { english: 0.5, anyLanguage: 1 }
 
-/** The sentences of the passages that hold most of the question, each with its citation. */
+/** Extracts the sentences of the passages with most of the question, each with its citation. */
 export function extract(question: Question): Extract {
   const { units, near = [] } = supporting(question)
   const pieces = compose(units)
@@ -26,14 +25,14 @@ export function extract(question: Question): Extract {
   return { pieces, cited, shown: shownPassage(near) }
 }
 
-/** A passage of a page, named by its title, that is no answer: without a citation. */
+/** Quotes a passage that is no answer, with the title of its page and without a citation. */
 function shownPassage(units: readonly Unit[]): string {
   const [title = ''] = units[0]?.path ?? []
   const said = withoutCitations(compose(units).join(''))
   return said === '' ? '' : `**${safeQuote(title)}**\n\n${said}`.replace(/^/gm, '> ')
 }
 
-/** Answers with an extract. Needs no model and no network; the same question and passages give the same answer. */
+/** Answers with an extract, without a model or network. The same question and passages give the same answer. */
 export const extractAnswerer: Answerer = {
   async *answer(question, signal) {
     signal.throwIfAborted()
@@ -41,7 +40,7 @@ export const extractAnswerer: Answerer = {
   },
 }
 
-/** The units that answer, or those that might and leave it open. */
+/** Units that answer, or `near` ones that may answer. */
 type Supporting = { units: Unit[]; near?: Unit[] }
 
 function supporting(question: Question): Supporting {
@@ -50,15 +49,15 @@ function supporting(question: Question): Supporting {
   const passages = question.passages.slice(0, maxPassages)
   const texts = questionContext(message, history, analyser)
   if (texts.length > 1 && isWholeQuestion(message)) {
-    // They were found, and ranked, for the questions before it, too.
+    // Ranks are ignored, because the passages were also ranked for the earlier questions.
     const unranked = passages.map((passage) => ({ ...passage, rank: 1 }))
-    const own = answering([message], answerUnits(unranked, analyser, language), question)
+    const own = answering([message], quotableUnits(unranked, analyser, language), question)
     if (own.units.length > 0) return own
   }
-  return answering(texts, answerUnits(passages, analyser, language), question)
+  return answering(texts, quotableUnits(passages, analyser, language), question)
 }
 
-/** @param texts the question, then those before it that it leans on. */
+/** Selects the units that answer. @param texts the question, then the earlier ones that it refers to */
 function answering(texts: readonly string[], units: readonly Unit[], { language, synonyms }: Question): Supporting {
   const asked = askedBy(texts, units, analyserFor(language), { language, synonyms })
   if (asked.words.every(({ isLight }) => isLight)) return { units: [] }
@@ -76,7 +75,7 @@ function answering(texts: readonly string[], units: readonly Unit[], { language,
   return { units: [], near: isSure(scored) ? selectUnits(scored.slice(0, 1), units, asked) : [] }
 }
 
-/** Whether a unit denies where the question asks for what is not so. `Why can't I …?` asks for what is. */
+/** True unless the question asks for a denial and the unit has none. `Why can't I …?` is no such question. */
 function agrees({ kind, text }: Asked, unit: Unit): boolean {
   if (kind === undefined || kind === 'yes or no' || kind === 'reason' || kind === 'way' || !denies(text)) return true
   return denies([unit.text, unit.lead?.text ?? '', unit.path.at(-1) ?? ''].join('\n'))

@@ -1,20 +1,19 @@
-import { counts, showsType } from './answer-type.ts'
+import { counts, limits, showsType } from './answer-type.ts'
 import type { Asked, AskedWord } from './asked.ts'
-import { limits } from './polarity.ts'
 import { kindOf } from './question-kind.ts'
 import { isAnaphoric, isQuestion } from './quoting.ts'
 import { holds, type Unit } from './units.ts'
 
-/** What each word of the question counts in a place, 0 to 1, in their order. */
+/** Score of each word of the question in a place, 0 to 1, in their order. */
 type Counts = readonly number[]
 
-/** What a word counts, in parts of itself, that stands for one of the question. */
+/** Score of an equivalent of a word. */
 const alike = 0.9
-/** How far a page leads that is the only one. */
+/** Margin of a page that is the only one. */
 const aloneMargin = 0.5
-/** A question in the text that has so much of what is asked asks the same. */
+/** Share of the question from which a question in the text asks the same. */
 const samePosed = 0.6
-/** Stems of verbs that say what their subject is or does. */
+/** Stems of verbs that state what their subject is or does. */
 const saying = new Set(
   'is are was were can will must has have mean means refer stand describ let allow enabl provid repres contain do doe handl manag show hide help defin form make give keep consist'.split(
     ' ',
@@ -22,53 +21,52 @@ const saying = new Set(
 )
 
 /**
- * What is known of how well a unit answers. The first four say how much of the question, by the weights of its words, stands in the
- * unit itself, and what more in its block with its lead, in its heading, in its title and other headings. From `name` on they are
- * of English alone.
+ * Features of a unit as an answer. The first four are shares of the question, weighted by word: in the unit itself, and what its
+ * block and lead, its heading, and its title and other headings add. From `name` on they apply to English alone.
  */
 export const features = [
   'own',
   'near',
   'heading',
   'path',
-  /** Where the rarest word stands. */
+  /** Score of the rarest word. */
   'rarest',
-  /** How much of the question stands in nothing that was found. */
+  /** Share of the question that is in no unit. */
   'absent',
-  /** How many words follow each other as they do in the question. */
+  /** Share of word pairs that are consecutive as in the question. */
   'adjacent',
-  /** Of the passage. */
+  /** Rank of the passage. */
   'rank',
-  /** How far its page leads, of units of the first page. */
+  /** Lead of its page in rank, for units of the first page. */
   'margin',
-  /** How much of the question its heading has, of the first unit below it. */
+  /** Share of the question in its heading, for the first unit below it. */
   'first',
-  /** How much of the question its heading has, times how much of the heading the question has. */
+  /** Share of the question in its heading, times the share of the heading in the question. */
   'headingFit',
-  /** How much of the question stands in one that the text asks itself and the unit answers, or in a heading with the date. */
+  /** Share of the question in a question that the text asks and the unit answers, or in a heading with the date. */
   'posed',
-  /** A name is missing. */
+  /** 1 if a name is missing. */
   'name',
-  /** A number is asked for, and it has one. */
+  /** 1 if a number is asked for and present. */
   'number',
-  /** It has not what is asked for otherwise, e.g. a place. */
+  /** 1 if what is asked for otherwise, e.g. a place, is missing. */
   'untyped',
-  /** The number is one of the things that are asked for. */
+  /** 1 if the number counts the things asked for. */
   'counted',
-  /** It says what a thing is, where that is asked. */
+  /** Share of the question if it defines a thing, where a definition is asked for. */
   'defines',
-  /** It says that something is not so, or not always, where a yes or no is asked for. */
+  /** Share of the question if it denies or restricts something, where yes or no is asked for. */
   'limits',
 ] as const
 export type Features = Record<(typeof features)[number], number>
-/** What each feature adds to the log-odds that a unit answers. */
+/** Weight of each feature in the log-odds that a unit answers. */
 export type Weights = Readonly<Partial<Features>> & { readonly bias: number }
 
-/** The features of each unit, in their order; undefined of one without the number or somebody, as it is asked for. */
+/** Returns the features of each unit, in their order; undefined for one without the number or person asked for. */
 export function featuresOf(asked: Asked, units: readonly Unit[]): (Features | undefined)[] {
   const { words, pairs, kind, noun } = asked
   const share = (counts: Counts) => shareOf(words, counts)
-  // What stands in code is said by what is written beside it.
+  // Code counts by its comments.
   const own = units.map((unit) =>
     countsIn(words, unit.kind === 'code' ? unit.comments : unit.terms, unit.kind === 'code' ? '' : unit.text),
   )
@@ -133,12 +131,12 @@ export function featuresOf(asked: Asked, units: readonly Unit[]): (Features | un
   })
 }
 
-/** Log-odds. */
+/** Returns the log-odds that a unit answers. */
 export function scoreOf(known: Features, { bias, ...weights }: Weights): number {
   return features.reduce((sum, name) => sum + known[name] * (weights[name] ?? 0), bias)
 }
 
-/** Kinds that only a text of their form answers, and those that it answers more often. */
+/** Kinds of questions whose answers need a text of their form, and those whose answers usually have it. */
 const numeric = new Set<Asked['kind']>(['when', 'duration', 'quantity'])
 const strict = new Set<Asked['kind']>([...numeric, 'who'])
 const loose = new Set<Asked['kind']>(['place', 'reason', 'choice'])
@@ -156,7 +154,7 @@ function showsWanted(asked: Asked, unit: Unit, units: readonly Unit[]): boolean 
   return showsType(kind, said.join('\n'), text)
 }
 
-/** Whether the date that is asked for stands in the heading alone of the first unit below it. */
+/** True if the date asked for is only in the heading, for the first unit below it. */
 export function isDatedByHeading({ kind, text }: Pick<Asked, 'kind' | 'text'>, unit: Unit): boolean {
   return (
     kind === 'when' &&
@@ -170,7 +168,7 @@ function asksWhatIs({ kind, text }: Asked): boolean {
   return kind === 'definition' || /^\W*what(?:['’]s| is| are)\b/i.test(text)
 }
 
-/** Whether a unit says what its subject is: it begins with what is asked for and a verb, or a colon. */
+/** True if a unit defines its subject: it begins with the words asked for and a verb, or a colon. */
 function defines(words: readonly AskedWord[], { kind, text, terms }: Unit): boolean {
   const subject = words.filter(({ isLight }) => !isLight)
   if (kind === 'code' || subject.length === 0) return false
@@ -183,7 +181,7 @@ function defines(words: readonly AskedWord[], { kind, text, terms }: Unit): bool
   return said.slice(last + 1, last + 3).some((term) => saying.has(term)) || named.split(/\s+/).length === last + 1
 }
 
-/** The question that a unit answers: the one that it is or begins with, or the heading that it stands first under. */
+/** Returns the question that a unit answers: one that it is or begins with, or the heading directly above it. */
 function posedBy(unit: Unit): { terms: string; text: string } | undefined {
   if (isQuestion(unit)) return unit
   if (unit.posed !== '') return { terms: unit.posed, text: unit.text }
@@ -191,7 +189,7 @@ function posedBy(unit: Unit): { terms: string; text: string } | undefined {
   return unit.isFirst && /\?\s*$/.test(text) ? { terms: unit.heading, text } : undefined
 }
 
-/** What each word counts in terms; where a word is to be found as it is written, in the text. */
+/** Scores each word in terms, or in the text for words to be matched literally. */
 function countsIn(words: readonly AskedWord[], terms: string, text: string): Counts {
   return words.map(({ terms: own, others, isName, exact }) => {
     if (exact !== undefined) return Number(exact.test(text))
@@ -204,7 +202,7 @@ function most(a: Counts | undefined, b: Counts = []): Counts {
   return a === undefined ? b : a.map((count, at) => Math.max(count, b[at] ?? 0))
 }
 
-/** The part of a question, by the weights of its words, that counts make up. */
+/** Returns the share of a question that scores make up, by the weights of its words. */
 function shareOf(words: readonly AskedWord[], counts: Counts): number {
   let [held, all] = [0, Number.MIN_VALUE]
   for (const [at, { weight }] of words.entries()) {
@@ -214,8 +212,48 @@ function shareOf(words: readonly AskedWord[], counts: Counts): number {
   return held / all
 }
 
-/** The part of a title's or a heading's terms that the question has. */
+/** Returns the share of a heading's terms that are in the question. */
 function partAsked(title: string, asked: ReadonlySet<string>): number {
   const terms = title.trim().split(' ')
   return terms.filter((term) => asked.has(term)).length / terms.length
+}
+
+/** Fitted by `npm run bench answers-fit`. */
+export const english: Weights = {
+  bias: -8.07,
+  own: 5.74,
+  near: 2.19,
+  heading: 3.93,
+  path: 3.69,
+  rarest: 0.62,
+  absent: -1.63,
+  adjacent: 2.41,
+  rank: 2.35,
+  margin: 2.15,
+  first: 1.13,
+  headingFit: 3.66,
+  posed: 4.25,
+  name: -1.59,
+  number: 0.45,
+  untyped: -1.29,
+  counted: 0.76,
+  defines: 4,
+  limits: 2.44,
+}
+
+/** Weights for questions in other languages: fitted to the same English questions, without the features of English alone. */
+export const anyLanguage: Weights = {
+  bias: -8.68,
+  own: 5.99,
+  near: 2.78,
+  heading: 3.57,
+  path: 2.35,
+  rarest: 0.43,
+  absent: -1.94,
+  adjacent: 2.66,
+  rank: 2.76,
+  margin: 2.38,
+  first: 0.98,
+  headingFit: 3.48,
+  posed: 3.5,
 }

@@ -5,20 +5,20 @@ import type { Analyser } from '../../search/text/analyser.ts'
 import type { Turn } from '../answerer.ts'
 import { kindOf } from './question-kind.ts'
 
-/** How far back a question may lean on the ones before it. */
+/** Maximum earlier questions that a question can refer to. */
 const maxTurns = 3
-/** A question with more terms than this stands for itself, whatever pronouns it has. */
+/** Maximum terms of a question that refers to earlier ones, whatever pronouns it has. */
 const maxLeaningTerms = 4
 
-/** English, German, French, Spanish and Scandinavian words that go on with what was said. */
+/** Connectives that continue a conversation in English, German, French, Spanish and Scandinavian languages. */
 const connective =
   /^\W*(?:and|but|or|so|then|also|what about|how about|what if|und|aber|oder|et|mais|ou|y|pero|og|men|eller|och)\b/i
-/** Those after which a whole question may follow. */
+/** Connectives that a complete question may follow. */
 const conjunction = /^\W*(?:and|but|or|so|then|also)\b/i
 const pronoun =
   /\b(?:it|its|they|them|their|theirs|he|him|his|she|her|hers|this|that|these|those|there|then|one|ones|same|else|instead|er|sie|es|das|dies|dort|ça|cela|eso|esto|det|den|dem|disse|dessa)\b/i
 
-/** What a question is about: its own text, and that of the questions before it which it leans on, the latest first. */
+/** Returns the question and the earlier questions that it refers to, latest first. */
 export function questionContext(message: string, history: readonly Turn[], analyser: Analyser): string[] {
   const texts = [message]
   for (const { question } of history.slice(-maxTurns).toReversed()) {
@@ -28,26 +28,23 @@ export function questionContext(message: string, history: readonly Turn[], analy
   return texts
 }
 
-/** Whether a question goes on with the conversation by its first word alone, as `And when does the lead change?` does. English. */
+/** True if an English question continues the conversation by its first word alone: `And when does the lead change?` */
 export function isWholeQuestion(message: string): boolean {
   return conjunction.test(message) && !pronoun.test(message.replace(conjunction, '')) && kindOf(message) !== 'other'
 }
 
-/**
- * The text to search with for a question: one that goes on with the conversation (`and at weekends?`, `who approves it?`) takes
- * the questions before it along.
- */
+/** Returns the text to search with. A question that refers to earlier ones (`and at weekends?`, `who approves it?`) includes them. */
 export function searchQuestion(message: string, history: readonly Turn[], analyser: Analyser): string {
   return questionContext(message, history, analyser).join('\n').slice(0, maxQuestion).toWellFormed()
 }
 
-/** No term of a question about what everything is about is rarer than this, of 1 for one that stands nowhere. */
+/** Maximum rarity of the terms of a question about the main subject; 1 is a term that occurs nowhere. */
 const maxRarity = 0.15
 
 /**
- * The text to search with again for a question such as `What is Hugo?` in Hugo's manual, whose words stand on all pages alike;
- * undefined for any other. English.
- * @param found what the question itself found.
+ * Returns the text for a second search, for an English question such as `What is Hugo?` in Hugo's manual, whose words are on all
+ * pages alike; undefined for others.
+ * @param found passages for the question itself
  */
 export function introductionQuery(query: string, found: readonly Passage[], language: string): string | undefined {
   const rarities = Object.values(found[0]?.rarity ?? {})

@@ -1,4 +1,4 @@
-/** What an English question asks for. */
+/** Kind of an English question. */
 export type Kind =
   | 'who' // a person or an organisation
   | 'when' // a date, a time, a version, or a condition
@@ -12,7 +12,7 @@ export type Kind =
   | 'choice' // `which port`: one of a kind of things
   | 'other'
 
-/** How kinds of questions ask; the one whose words come first in a question is its kind, of equals the one that is listed first. */
+/** Patterns of the kinds. The one that matches first in a question decides, then the order of this list. */
 const kinds: readonly [kind: Kind, asks: RegExp][] = [
   ['yes or no', /^\W*(?:is|are|am|was|were|do|does|did|can|could|may|must|should|will|would|has|have)\b/i],
   ['way', /\bwhat(?:['’]s| is)? the command\b|\bwhich command\b|\bwhat (?:can|do|must|should) (?:i|we|you|one) do\b/i],
@@ -49,12 +49,12 @@ const kinds: readonly [kind: Kind, asks: RegExp][] = [
 ]
 
 const auxiliary = 'is|are|was|were|do|does|did|can|could|may|must|should|will|would|has|have'
-/** The nouns of `which …` and `how many …`, which end before a verb that cannot be one of them. */
+/** Matches the nouns of `which …` and `how many …`, up to a verb that cannot be one of them. */
 const nouns = new RegExp(
   String.raw`\b(?:which|how many|how much)\s+(?!(?:${auxiliary}|of)\b)(?:((?:[^\s?,]+\s+){0,3}?[^\s?,]+)(?=\s+(?:${auxiliary}|comes?|needs?|gets?|gives?|exists?|works?|there|i|we|you)\b)|((?:[^\s?,]+\s+){0,2}?[^\s?,]+)(?=\s*\??\s*$))`,
   'i',
 )
-/** Where no such verb follows, the first word: what comes after it may be another verb. */
+/** Matches the first word if no such verb follows: the next word may be another verb. */
 const firstNoun = /\b(?:which|how many|how much)\s+(?!(?:is|are|of|do|does|did|can|should|will|would)\b)([^\s?,]+)/i
 
 export function kindOf(question: string): Kind {
@@ -62,7 +62,7 @@ export function kindOf(question: string): Kind {
   return found.toSorted((a, b) => a.at - b.at)[0]?.kind ?? 'other'
 }
 
-/** The thing that an English question wants one of, or the number of: `free disk space`; nothing where it names none. */
+/** Returns the noun that an English question asks for: `free disk space`; empty if there is none. */
 export function focusOf(question: string): string {
   const [, before, last] = nouns.exec(question) ?? firstNoun.exec(question) ?? []
   return before ?? last ?? ''

@@ -2,21 +2,21 @@ import { instruction } from './answer-type.ts'
 import type { Kind } from './question-kind.ts'
 import type { Unit } from './units.ts'
 
-/** Steps or rows that follow one sentence. */
+/** Maximum steps or rows that follow one sentence. */
 const maxFollowing = 16
-/** Characters that are quoted of a paragraph: the sentence that answers often only begins to. */
+/** Maximum characters quoted of a paragraph: the matching sentence often only begins the answer. */
 const maxParagraph = 500
 
 const anaphor = /^(?:it|they|he|she|this|that|these|those|there|then|otherwise|such)\b/i
-/** `For example:` */
+/** An introduction such as `For example:`. */
 const announcement = /^(?:\S+\s+){0,4}\S+:$/
 
-/** A unit with what it is not understood without, in no order: its paragraph, the rest of its procedure, its answer, its command. */
+/** Returns a unit with the context it needs, in no order: its paragraph, the rest of its procedure, its answer, its command. */
 export function quotedFor(unit: Unit, units: readonly Unit[], kind: Kind | undefined): Unit[] {
   return [...paragraphOf(unit, units), ...belonging(unit, units), ...(kind === 'way' ? codeAfter(unit, units) : [])]
 }
 
-/** Steps that a unit announces, the rest of its procedure, its answer, what its pronoun stands for. */
+/** Returns the steps that a unit introduces, the rest of its procedure, its answer, or the sentence its pronoun refers to. */
 function belonging(unit: Unit, units: readonly Unit[]): Unit[] {
   if (isStep(unit) || isInstruction(unit, units)) return procedure(unit, units)
   if (unit.text.endsWith(':')) return following(unit, units)
@@ -28,7 +28,10 @@ function belonging(unit: Unit, units: readonly Unit[]): Unit[] {
   return before?.block === unit.block && isAnaphoric(unit) ? [before, ...announcing] : announcing
 }
 
-/** A unit's paragraph, with what its last sentence announces; of a long one the sentences around it, first those that follow. */
+/**
+ * Returns a unit's paragraph, with what its last sentence introduces. Of a long paragraph it returns the sentences around the
+ * unit, later ones first.
+ */
 function paragraphOf(unit: Unit, units: readonly Unit[]): Unit[] {
   const quoted = [unit]
   if (unit.kind !== 'paragraph') return quoted
@@ -45,13 +48,13 @@ function paragraphOf(unit: Unit, units: readonly Unit[]): Unit[] {
   return [...quoted, ...announcedBy(last, units)]
 }
 
-/** The code that comes right after a unit's paragraph or item. */
+/** Returns the code directly after a unit's paragraph or item. */
 function codeAfter(unit: Unit, units: readonly Unit[]): Unit[] {
   const next = units.find(({ position, block }) => position > unit.position && block !== unit.block)
   return next?.kind === 'code' && isUnderSame(unit, next) ? [next] : []
 }
 
-/** What follows a question that the text asks itself: a sentence or two, and what they announce. */
+/** Returns the reply to a question in the text: a sentence or two, and what they introduce. */
 function reply(question: Unit, units: readonly Unit[]): Unit[] {
   const [first, second] = units.slice(question.position + 1, question.position + 3)
   if (first === undefined || !isUnderSame(question, first) || isQuestion(first)) return []
@@ -59,7 +62,7 @@ function reply(question: Unit, units: readonly Unit[]): Unit[] {
   return [...sentences, ...announcedBy(sentences.at(-1), units)]
 }
 
-/** What follows the first unit under a question as a heading, as far as a paragraph goes, with what its end announces. */
+/** Returns the units after the first one under a question as a heading, up to the length of a paragraph, with what they introduce. */
 function section(first: Unit, units: readonly Unit[]): Unit[] {
   const rest: Unit[] = []
   let left = maxParagraph - first.text.length
@@ -71,12 +74,12 @@ function section(first: Unit, units: readonly Unit[]): Unit[] {
   return [...rest, ...announcedBy(rest.at(-1) ?? first, units)]
 }
 
-/** What follows a unit that ends with a colon. */
+/** Returns what a unit that ends with a colon introduces. */
 function announcedBy(last: Unit | undefined, units: readonly Unit[]): Unit[] {
   return last?.text.endsWith(':') ? following(last, units) : []
 }
 
-/** All steps of the list that one is in, and the sentence that announces them. */
+/** Returns all steps of a list, and the sentence that introduces them. */
 function procedure(step: Unit, units: readonly Unit[]): Unit[] {
   const before = units
     .slice(0, step.position)
@@ -87,7 +90,7 @@ function procedure(step: Unit, units: readonly Unit[]): Unit[] {
   return [...(isLed ? [lead] : []), first, ...following(first, units)]
 }
 
-/** The items, rows and code that come after a unit, up to the next paragraph or heading. */
+/** Returns the items, rows and code after a unit, up to the next paragraph or heading. */
 export function following(unit: Unit, units: readonly Unit[]): Unit[] {
   const rest = units.slice(unit.position + 1, unit.position + 1 + maxFollowing)
   const end = rest.findIndex((next) => next.kind === 'paragraph' || !isUnderSame(unit, next))
@@ -102,19 +105,19 @@ export function isQuestion({ text }: Unit): boolean {
   return /\?["”’)*_]*$/.test(text)
 }
 
-/** Whether a unit begins with a pronoun, for what stands in the sentence before it. */
+/** True if a unit begins with a pronoun that refers to the sentence before. */
 export function isAnaphoric({ text }: Unit): boolean {
   return anaphor.test(text)
 }
 
-/** Whether a unit is one of several instructions in a list without numbers. */
+/** True if a unit is one of several instructions in a list without numbers. */
 function isInstruction(unit: Unit, units: readonly Unit[]): boolean {
   const instructs = (one: Unit | undefined) =>
     one?.kind === 'item' && isUnderSame(unit, one) && instruction.test(one.text)
   return instructs(unit) && [units[unit.position - 1], units[unit.position + 1]].some(instructs)
 }
 
-/** Whether a unit is a part of a procedure. */
+/** True if a unit is part of a procedure. */
 function isStep({ kind, marker }: Unit): boolean {
   return kind === 'code' || (kind === 'item' && /^\d/.test(marker))
 }

@@ -1,26 +1,27 @@
+import { limits } from './answer-type.ts'
 import type { Asked } from './asked.ts'
 import { isDatedByHeading } from './features.ts'
-import { limits } from './polarity.ts'
 import { quotedFor } from './quoting.ts'
 import { headingOf, type Unit } from './units.ts'
 
-/** A unit and how well it answers: log-odds. */
+/** A unit and its score, as log-odds. */
 export type ScoredUnit = { unit: Unit; score: number }
 
-/** Units that are chosen; what belongs to them comes on top. */
+/** Maximum units, not counting their context. */
 const maxChosen = 4
-/** A further one scores at most this much less than the best. */
+/** Maximum difference of a further unit's score from the best. */
 const maxGap = 2.5
-/** No further one is quoted after so many characters. */
+/** Characters after which no further unit is quoted. */
 const enough = 1200
-/** Near-duplicates share this part of their terms. */
+/** Share of common terms from which units are duplicates. */
 const maxSimilarity = 0.6
 
 /**
- * The units to quote, in the order of passages and places: the best ones that do not repeat each other (maximal marginal relevance,
- * Carbonell and Goldstein 1998, with a hard limit), and what they do not read well without. What says that something is not so, or
- * not always, comes first where that is asked.
- * @param answers best first. @param units all units, by position.
+ * Selects the units to quote, in the order of passages and positions: the best ones that do not repeat each other (maximal
+ * marginal relevance, Carbonell and Goldstein 1998, with a hard limit), and their context. Denials and restrictions come first
+ * where yes or no is asked for.
+ * @param answers best first
+ * @param units all units, by position
  */
 export function selectUnits(
   answers: readonly ScoredUnit[],
@@ -43,13 +44,13 @@ export function selectUnits(
   return [...inOrder(limiting, first), ...inOrder(chosen, quoted.difference(first))]
 }
 
-/** By passage, the best first, and place. */
+/** Sorts by passage, best first, then by position. */
 function inOrder(chosen: readonly Unit[], quoted: ReadonlySet<Unit>): Unit[] {
   const order = [...new Set(chosen.map(({ passage }) => passage))]
   return [...quoted].sort((a, b) => order.indexOf(a.passage) - order.indexOf(b.passage) || a.position - b.position)
 }
 
-/** Jaccard's: the part of the terms of both that are in both. */
+/** Returns the Jaccard similarity of two sets of terms. */
 function similarity(a: string, b: string): number {
   const [ofA, ofB] = [new Set(a.trim().split(' ')), new Set(b.trim().split(' '))]
   return ofA.intersection(ofB).size / ofA.union(ofB).size

@@ -2,45 +2,44 @@ import { sentencesOf } from '../../rules/text/sentences.ts'
 import type { Passage } from '../../search/answer/passage.ts'
 import type { Analyser } from '../../search/text/analyser.ts'
 import { type AnswerBlock, blocksOf } from './blocks.ts'
-import { withoutLooseEmphasis } from './emphasis.ts'
-import { isProse, shownText } from './shown-text.ts'
+import { isProse, shownText, withoutLooseEmphasis } from './shown-text.ts'
 
-/** Characters of a unit's text; of code. */
+/** Maximum characters of a unit's text, and of code. */
 const maxText = 800
 const maxCode = 2000
-/** A longer item of a list is quoted by sentence. */
+/** Maximum characters of a list item quoted whole; a longer one is quoted by sentence. */
 const maxItem = 400
-/** Units that are read of one answer's passages. */
+/** Maximum units of one answer's passages. */
 const maxUnits = 2000
 
-/** What an answer quotes whole: a sentence, an item of a list, a row of a table, or code. */
+/** Unit that an answer quotes whole: a sentence, a list item, a table row, or code. */
 export type Unit = Pick<AnswerBlock, 'kind' | 'text' | 'marker'> & {
   passage: Passage
-  /** Counts the blocks of all passages. */
+  /** Number of the block, over all passages. */
   block: number
-  /** Its place among all units. */
+  /** Index among all units. */
   position: number
-  /** Analysed, with a space before, between and after. */
+  /** Terms with a space before, between and after. */
   terms: string
-  /** The terms of the comments in code; of a text, none. */
+  /** Terms of the comments in code; empty for text. */
   comments: string
-  /** The terms of its page's title and of the headings that it stands under. */
+  /** Terms of the page's title and of the headings above. */
   context: string
-  /** Its page's title and the headings that it stands under, outermost first. */
+  /** Page's title and the headings above, outermost first. */
   path: readonly string[]
-  /** The terms of the title alone. */
+  /** Terms of the title alone. */
   title: string
-  /** Those of the innermost heading, of the title where there is none. */
+  /** Terms of the innermost heading, or of the title if there is none. */
   heading: string
-  /** What announces it: a sentence before a list, a table or code. */
+  /** Sentence that introduces a list, a table or code. */
   lead: Unit | undefined
-  /** Whether it is the first of what stands under its heading. */
+  /** True for the first unit below its heading. */
   isFirst: boolean
-  /** The terms of the question that an item begins with: `Is it free?: Yes.` in a list of definitions. */
+  /** Terms of a question that an item begins with: `Is it free?: Yes.` in a list of definitions. */
   posed: string
 }
 
-export function answerUnits(passages: readonly Passage[], analyser: Analyser, language: string): Unit[] {
+export function quotableUnits(passages: readonly Passage[], analyser: Analyser, language: string): Unit[] {
   const units: Unit[] = []
   let block = 0
   for (const passage of passages) {
@@ -94,13 +93,13 @@ export function answerUnits(passages: readonly Passage[], analyser: Analyser, la
   return units
 }
 
-/** The heading that a unit stands under, to be quoted before it. */
+/** Returns the heading above a unit, to be quoted before it. */
 export function headingOf(unit: Unit): Unit {
   const text = unit.path.at(-1) ?? ''
   return { ...unit, kind: 'paragraph', marker: '', text, terms: unit.heading, block: -1, position: unit.position - 0.5 }
 }
 
-/** The sentences of a block; one does not end within a link or code, whatever marks stand there. */
+/** Returns the sentences of a block. A sentence does not end within a link or code. */
 function quotableSentences(text: string, language: string): string[] {
   const sentences: string[] = []
   let from: number | undefined
@@ -117,7 +116,7 @@ function quotableSentences(text: string, language: string): string[] {
   return from === undefined ? sentences : [...sentences, text.slice(from)]
 }
 
-/** The length of the marks after a sentence that end an emphasis: `**May I?** Yes.` is two sentences. */
+/** Returns the length of closing emphasis marks after a sentence: `**May I?** Yes.` is two sentences. */
 function closingMarks(before: string, after: string): number {
   const [marks = ''] = /^(?:\*\*|__|~~|==|\*|_)(?=\s|$)/.exec(after) ?? []
   return marks !== '' && before.split(marks).length % 2 === 0 ? marks.length : 0
@@ -127,7 +126,7 @@ function isOpen(text: string): boolean {
   return text.split('`').length % 2 === 0 || /\[[^[\]]*$|\]\([^()]*$/.test(text)
 }
 
-/** The lines of code that are comments, and what stands behind a statement. */
+/** Returns the comments in code, on their own lines or after a statement. */
 function commentsOf(code: string): string {
   return code
     .split('\n')
@@ -140,7 +139,7 @@ function termsOf(text: string, analyser: Analyser): string {
   return ` ${terms.join(' ')} `
 }
 
-/** Whether terms hold one, or a phrase of several. */
+/** True if terms contain a term or phrase. */
 export function holds(terms: string, term: string): boolean {
   return terms.includes(` ${term} `)
 }

@@ -51,7 +51,7 @@ export function pagesForAnswer(q: string, parsed: ParsedQuery, index: IndexParts
     return forgive(q, named, { exact, first }, index, scope)
   } catch (error) {
     if (!(error instanceof SearchTimeout) || exact.total === 0) throw error
-    return { ...result([first], exact.matching), total: exact.total, matched: 'all', suggestion: undefined }
+    return result([first], exact.matching, exact.total)
   }
 }
 
@@ -70,12 +70,7 @@ function listPages(
     changedAt(a) === changedAt(b) ? catalog.keyOf(a) < catalog.keyOf(b) : changedAt(a) > changedAt(b)
   ids.sort((a, b) => (isBefore(a, b) ? -1 : 1))
   const pages = ids.slice(0, limit).map((page) => ({ page, chunk: catalog.chunkRange(page).from, score: 1 }))
-  return {
-    ...result([{ pages, leaves: [] }], () => matching),
-    total: ids.length,
-    matched: 'all',
-    suggestion: undefined,
-  }
+  return result([{ pages, leaves: [] }], () => matching, ids.length)
 }
 
 function forgive(
@@ -102,7 +97,7 @@ function forgive(
   const corrections = correct(parsed.required, index.analyser, vocabulary)
   const written = initialsOf(q, parsed.required, index.analyser, vocabulary)
   if (corrections.size === 0 && written.size === 0 && (exact.total > 0 || parsed.required.length === 1)) {
-    return { ...result([first], exact.matching), total: exact.total, matched: 'all', suggestion: undefined }
+    return result([first], exact.matching, exact.total)
   }
   const corrected = {
     ...parsed,
@@ -126,12 +121,7 @@ function forgive(
   const near = search(query, limit - exact.pages.length, without(allowedPages, exactly))
   if (exact.total + near.total > 0 || parsed.required.length === 1) {
     const tiers = [first, { pages: near.pages, leaves: shownLeavesOf(query) }]
-    return {
-      ...result(tiers, () => joined(exactly, near.matching())),
-      total: exact.total + near.total,
-      matched: 'all',
-      suggestion,
-    }
+    return result(tiers, () => joined(exactly, near.matching()), exact.total + near.total, suggestion)
   }
   return { ...findSome(corrected, search, { allowedPages, limit }), suggestion }
 }
@@ -146,7 +136,7 @@ function findSome(
   { required, excluded }: ParsedQuery,
   search: (query: Query, most: number, pages: Uint8Array) => PageMatches,
   { allowedPages, limit }: { allowedPages: Uint8Array; limit: number },
-): Omit<FoundPages, 'suggestion'> {
+): FoundPages {
   const open =
     excluded.length === 0
       ? allowedPages
@@ -176,7 +166,7 @@ function findSome(
     matching[page] = 1
     total++
   }
-  return { ...result(tiers, () => matching), total, matched: total === 0 ? 'all' : 'some' }
+  return { ...result(tiers, () => matching, total), matched: total === 0 ? 'all' : 'some' }
 }
 
 type Corrections = ReadonlyMap<QueryPart, Correction & { suspect: Suspect }>
@@ -241,14 +231,19 @@ function suggest(
 }
 
 /** Ranks the pages of all tiers: the best of a tier has half the rank of the last page before it. */
-function result(tiers: readonly Tier[], matching: FoundPages['matching']): Pick<FoundPages, 'pages' | 'matching'> {
+function result(
+  tiers: readonly Tier[],
+  matching: FoundPages['matching'],
+  total: number,
+  suggestion?: string,
+): FoundPages {
   const pages: FoundPages['pages'] = []
   for (const { pages: ofTier, leaves } of tiers) {
     const highest = (pages.at(-1)?.rank ?? 2) / 2
     const best = ofTier[0]?.score ?? 1
     for (const found of ofTier) pages.push({ found, leaves, rank: (highest * found.score) / best })
   }
-  return { pages, matching }
+  return { pages, matching, total, matched: 'all', suggestion }
 }
 
 // Loops, because `map` over a million pages would take longer than the search.

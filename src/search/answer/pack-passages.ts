@@ -13,13 +13,13 @@ import {
   withWindow,
 } from './passage-window.ts'
 
-/** Worth of a passage compared with the one ranked before it. */
+/** Weight of a passage compared with the one ranked before it. */
 const decay = 0.8
 /** Separator of parts of a page that do not follow one another. */
 const gap = '\n\n…\n\n'
 /** Minimum characters left for another window. */
 const small = 60
-/** Characters of a budget, beyond which whole chunks are added: up to it, the best page needs the room. */
+/** Budget up to which the best page needs all the room. Beyond it, whole chunks are added. */
 const roomy = 8000
 /**
  * Budgets that are packed one after the other. The windows of each contain those of the one before, and a budget between two has the

@@ -15,7 +15,7 @@ export class ByteWriter {
     this.length = 0
   }
 
-  /** @param value 0 to 2^32 - 1 */
+  /** Writes an integer. @param value 0 to 2^32 - 1 */
   varint(value: number): void {
     if (this.length + 5 > this.#bytes.length) this.#bytes = grown(this.#bytes, this.length + 5)
     let rest = value
@@ -26,7 +26,7 @@ export class ByteWriter {
     this.#bytes[this.length++] = rest
   }
 
-  /** @param value 0 to 2^53 - 1 */
+  /** Writes an integer. @param value 0 to 2^53 - 1 */
   long(value: number): void {
     this.varint(value % half)
     this.varint(Math.floor(value / half))

@@ -124,7 +124,7 @@ export class RemovedChunks {
     return this.#sql.all`SELECT id, page, class, terms FROM removed WHERE page = ${page} ORDER BY id`.map(toRemoved)
   }
 
-  /** Within a transaction. */
+  /** Deletes the removed chunks of a page. Within a transaction. */
   forget(page: number): void {
     this.#sql.run`DELETE FROM removed WHERE page = ${page}`
   }
@@ -141,7 +141,7 @@ export class RemovedChunks {
     this.#sql.run`INSERT INTO meta (key, value) VALUES ('snapshot', ${id})`
   }
 
-  /** Within a transaction. */
+  /** Deletes the snapshot's id and all removed chunks. Within a transaction. */
   forgetSnapshot(): void {
     this.#sql.run`DELETE FROM meta WHERE key = 'snapshot'`
     this.#sql.run`DELETE FROM removed`

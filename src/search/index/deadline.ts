@@ -25,7 +25,7 @@ export class Deadline {
   /** Next time to read the CPU time, which is never ahead of the clock. */
   #nextLook: number
 
-  /** @param budget milliseconds of CPU time */
+  /** Starts the clock. @param budget milliseconds of CPU time */
   constructor(budget: number, clock: Clock = clockOfThread) {
     const now = clock.now()
     this.#budget = budget
@@ -35,7 +35,7 @@ export class Deadline {
     this.#nextLook = now + budget
   }
 
-  /** @throws {SearchTimeout} */
+  /** Throws if the time is over. @throws {SearchTimeout} */
   check(): void {
     const now = this.#clock.now()
     if (now <= this.#nextLook) return

@@ -137,7 +137,7 @@ export class IndexStore {
     }
   }
 
-  /** Within a transaction. */
+  /** Stores a block of the catalog. Within a transaction. */
   setBlock(block: number, pages: Uint8Array): void {
     this.#sql.run`INSERT OR REPLACE INTO catalog (block, pages) VALUES (${block}, ${pages})`
   }
@@ -192,7 +192,7 @@ export class IndexStore {
     return { ...page, lengths: Uint32Array.from([...page.lengths, ...chunks.map(({ length }) => length)]) }
   }
 
-  /** Within a transaction. */
+  /** Changes the version of a page. Within a transaction. */
   setVersion(page: number, version: string): void {
     this.#sql.run`UPDATE pages SET version = ${version} WHERE id = ${page}`
   }
@@ -204,7 +204,7 @@ export class IndexStore {
     return { ...page, lengths: left }
   }
 
-  /** Within a transaction. */
+  /** Removes a page with its chunks. Within a transaction. */
   remove({ id, firstChunk, lengths }: StoredPage): void {
     this.#removeChunks(firstChunk, firstChunk + lengths.length)
     this.#sql.run`DELETE FROM pages WHERE id = ${id}`

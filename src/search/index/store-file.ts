@@ -48,8 +48,19 @@ export function removeFile(file: string): void {
   for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true })
 }
 
+/** Opens a file. If its content prevents that, removes the file and creates a new one. */
+export function openOrReplace<Opened>(open: () => Opened, remove: () => void): Opened {
+  try {
+    return open()
+  } catch (error) {
+    if (!isOfContent(error)) throw error
+    remove()
+    return open()
+  }
+}
+
 /** True if an error is due to the content of a file, so that a new file would not have it. */
-export function isOfContent(error: unknown): boolean {
+function isOfContent(error: unknown): boolean {
   const code = sqliteCode(error)
   if (code !== undefined) return !circumstances.has(code)
   const isOfSystem = error instanceof Error && 'syscall' in error

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
-import { isOfContent, openSound, removeFile } from './store-file.ts'
+import { openOrReplace, openSound, removeFile } from './store-file.ts'
 
 /** Row of a page. The chunks of a page have consecutive ids from `firstChunk`. Ids are not reused until all are renumbered; see `renumber`. */
 export type StoredPage = {
@@ -53,13 +53,10 @@ const tables = [
 /** Opens the file of an index store, or creates it. Discards data of another version, and damaged data. @param analyser version of the analyser */
 export function openStore(file: string, analyser: string): DatabaseSync {
   const made = `${storeVersion} ${analyser}`
-  try {
-    return openMade(file, made)
-  } catch (error) {
-    if (!isOfContent(error)) throw error
-    removeFile(file)
-    return openMade(file, made)
-  }
+  return openOrReplace(
+    () => openMade(file, made),
+    () => removeFile(file),
+  )
 }
 
 /** Opens a file, and empties it if another version created it. */

@@ -41,11 +41,7 @@ export type FollowerOptions = {
 /** Keeps the search index of an open knowledge base up to date with its projection and its Sources. */
 export class IndexFollower {
   readonly #kb: ReadableKb
-  readonly #pool: SearchPool
-  readonly #parser: ParserPool
-  readonly #directory: string
-  readonly #sources: SearchedSources
-  readonly #vectors: VectorsAddress | undefined
+  readonly #options: FollowerOptions
   #isClosed = false
   /** Start of the current update, by `performance.now`. */
   updatingSince: number | undefined
@@ -68,13 +64,9 @@ export class IndexFollower {
   readonly #big = new Set<string>()
   #takingBig: Promise<void> | undefined
 
-  constructor(kb: ReadableKb, { pool, parser, directory, sources, vectors }: FollowerOptions) {
+  constructor(kb: ReadableKb, options: FollowerOptions) {
     this.#kb = kb
-    this.#pool = pool
-    this.#parser = parser
-    this.#directory = directory
-    this.#sources = sources
-    this.#vectors = vectors
+    this.#options = options
   }
 
   /** Updates the index to the current projection and Sources; large Sources are only started. */
@@ -91,7 +83,8 @@ export class IndexFollower {
   /** Returns the address of the index under the current settings. */
   async address(): Promise<IndexAddress> {
     const { language, searchEngine: engine } = await this.#kb.settings()
-    return { directory: this.#directory, language, engine, vectors: this.#vectors }
+    const { directory, vectors } = this.#options
+    return { directory, language, engine, vectors }
   }
 
   /** Resolves when the index can be queried. */
@@ -132,7 +125,7 @@ export class IndexFollower {
   /** Ends work in progress early. */
   async close(): Promise<void> {
     this.#isClosed = true
-    this.#pool.turns.ask(this.#directory)
+    this.#options.pool.turns.ask(this.#options.directory)
     await Promise.all([this.follow(), this.#takingBig])
   }
 
@@ -142,7 +135,7 @@ export class IndexFollower {
     const { read: sql } = this.#kb.projection
     const { main } = this.#kb.projection.heads(sql)
     const address = await this.address()
-    const sources = await this.#sources.mark()
+    const sources = await this.#options.sources.mark()
     const inlineTags = hasInlineTags(sql)
     const before = this.#followed
     const isSame =
@@ -173,12 +166,12 @@ export class IndexFollower {
 
   /** Returns numbers that change with the projection and the Sources. */
   #now(): { projection: number; sources: number } {
-    return { projection: this.#kb.projection.revision(), sources: this.#sources.changes() }
+    return { projection: this.#kb.projection.revision(), sources: this.#options.sources.changes() }
   }
 
   /** Returns the keys with different versions in the index and in the knowledge base, or in one of the two alone. */
   async #differences(address: IndexAddress): Promise<string[]> {
-    const { stamp, versions } = await this.#pool.versions(address)
+    const { stamp, versions } = await this.#options.pool.versions(address)
     this.stamp = stamp
     const neurons: string[] = []
     this.#pages = 0
@@ -188,7 +181,7 @@ export class IndexFollower {
       versions.delete(neuron.seqId)
     }
     const sources: string[] = []
-    for (const [key, version] of await this.#sources.versions()) {
+    for (const [key, version] of await this.#options.sources.versions()) {
       if (versions.get(key) !== version) sources.push(key)
       versions.delete(key)
     }
@@ -211,7 +204,7 @@ export class IndexFollower {
     try {
       while (next < keys.length) {
         // With many knowledge bases to index, each waits its turn for every batch.
-        release = await this.#pool.turns.take(this.#directory)
+        release = await this.#options.pool.turns.take(this.#options.directory)
         const put: Promise<IndexedDocument>[] = []
         const remove: string[] = []
         let length = 0
@@ -231,7 +224,7 @@ export class IndexFollower {
           // A page divided without a thread is divided at once.
           await pause()
           const candidates = () => candidatesOf(this.#kb.projection.read, key)
-          const document = neuronDocument(neuron, { text, candidates }, this.#parser)
+          const document = neuronDocument(neuron, { text, candidates }, this.#options.parser)
           document.catch(() => undefined) // reported with the batch; once closed, nobody waits for it
           put.push(document)
         }
@@ -271,7 +264,7 @@ export class IndexFollower {
     this.stamp = newStamp
     try {
       const sent = { ...argument, stamp, newStamp } as IndexRequests[Method]['argument']
-      return await this.#pool.ask(address, method, sent)
+      return await this.#options.pool.ask(address, method, sent)
     } catch (error) {
       if (isUnstorable(error) && this.stamp === newStamp) this.stamp = stamp
       throw error
@@ -282,7 +275,7 @@ export class IndexFollower {
   async #source(address: IndexAddress, key: string): Promise<Promise<IndexedDocument>[]> {
     let source: Awaited<ReturnType<SearchedSources['document']>>
     try {
-      source = await this.#sources.document(key)
+      source = await this.#options.sources.document(key)
     } catch {
       this.#big.add(key)
       return []
@@ -313,8 +306,8 @@ export class IndexFollower {
 
   /** Indexes a Source in parts; queries are answered in between. */
   async #takeSource(key: string): Promise<void> {
-    const source = await this.#sources.document(key)
-    const held = await this.#pool.ask(await this.address(), 'version', { key })
+    const source = await this.#options.sources.document(key)
+    const held = await this.#options.pool.ask(await this.address(), 'version', { key })
     if (this.#isClosed || held === source?.version) return
     const document = await source?.read()
     const total = document?.chunks.length ?? 0
@@ -326,7 +319,7 @@ export class IndexFollower {
         if (document === undefined) return this.#change(address, 'shrink', { key })
         // Starts again if the Source was archived or read again meanwhile.
         const isLast = count + partSize >= total
-        if (isLast && (await this.#sources.versions()).get(key) !== document.version) {
+        if (isLast && (await this.#options.sources.versions()).get(key) !== document.version) {
           this.#big.add(key)
           return total
         }

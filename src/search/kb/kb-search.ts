@@ -5,7 +5,7 @@ import { type Context, onePer } from '../../kb/context.ts'
 import { isUnstorable } from '../../kb/failure.ts'
 import { neuronsInOrder } from '../../kb/projection/neuron-queries.ts'
 import type { ReadableKb } from '../../kb/readable-kb.ts'
-import type { EmbeddingCounts, EmbeddingModel } from '../../models/embedding-model.ts'
+import type { EmbeddingModel } from '../../models/embedding-model.ts'
 import { isUuid } from '../../rules/candidates/candidate-id.ts'
 import { withTimeout } from '../../system/concurrency/with-timeout.ts'
 import type { IndexAddress, IndexRequests } from '../index-host.ts'
@@ -286,15 +286,8 @@ function refuse(): never {
   throw new GanglionError('unavailable', 'The search index is busy or being built; try again in a moment.')
 }
 
-type EmbeddingFigures = EmbeddingCounts & {
-  /** Number of chunks in open knowledge bases with a vector. */
-  embedded: number
-  /** Number of texts without one. */
-  lacking: number
-}
-
-/** Returns the counts of the embeddings model since the start, and the progress of embedding. */
-export async function embeddingFigures(ctx: Context, model: EmbeddingModel): Promise<EmbeddingFigures> {
+/** Returns the counts of the embeddings model since the start, the chunks of open knowledge bases with a vector, and texts without one. */
+export async function embeddingFigures(ctx: Context, model: EmbeddingModel) {
   const figures = { ...model.counts, embedded: 0, lacking: 0 }
   for (const kb of await ctx.kbs.all()) {
     const { embedder } = kbSearch(kb, ctx)

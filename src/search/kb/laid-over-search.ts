@@ -3,7 +3,6 @@ import { type Context, onePer } from '../../kb/context.ts'
 import { findNeuron } from '../../kb/projection/neuron-queries.ts'
 import { candidatesOf } from '../../kb/projection/version-queries.ts'
 import type { ReadableKb } from '../../kb/readable-kb.ts'
-import type { IndexAddress } from '../index-host.ts'
 import type { IndexChanges } from '../kb-index.ts'
 import { SearchPool } from '../search-pool.ts'
 import { type KbSearch, kbSearch, type SearchLayer } from './kb-search.ts'
@@ -19,51 +18,42 @@ export function searchOf(
 
 const laidOverSearch = onePer((kb: ReadableKb, ctx: Context) => {
   const search = kbSearch(kb.laidOver?.on ?? kb, ctx)
-  const layer = new ChangedPages(kb, ctx)
+  const pool = ctx.threads.of(SearchPool)
+  const layer = randomUUID()
+  let changes: Promise<IndexChanges> | undefined
+  const over: SearchLayer = {
+    kb,
+    async lay(address, stamp) {
+      if (await pool.ask(address, 'layOver', { stamp, layer })) return layer
+      changes ??= changedPages(kb, ctx)
+      await pool.ask(address, 'layOver', { stamp, layer, changes: await changes })
+      return layer
+    },
+  }
   return {
     follow: () => search.follow(),
-    search: (asked) => search.search(asked, layer),
-    retrieve: (asked) => search.retrieve(asked, layer),
-    near: (asked) => search.near(asked, layer),
+    search: (asked) => search.search(asked, over),
+    retrieve: (asked) => search.retrieve(asked, over),
+    near: (asked) => search.near(asked, over),
     // Answers are not cached: a preview is short-lived.
     currentState: undefined,
   } satisfies ReturnType<typeof searchOf>
 })
 
-class ChangedPages implements SearchLayer {
-  readonly kb: ReadableKb
-  readonly #name = randomUUID()
-  readonly #pool: SearchPool
-  readonly #parser: Context['parser']
-  #changes: Promise<IndexChanges> | undefined
-
-  constructor(kb: ReadableKb, { threads, parser }: Context) {
-    this.kb = kb
-    this.#pool = threads.of(SearchPool)
-    this.#parser = parser
-  }
-
-  async lay(address: IndexAddress, stamp: string): Promise<string> {
-    const layer = this.#name
-    if (await this.#pool.ask(address, 'layOver', { stamp, layer })) return layer
-    this.#changes ??= this.#read()
-    await this.#pool.ask(address, 'layOver', { stamp, layer, changes: await this.#changes })
-    return layer
-  }
-
-  async #read(): Promise<IndexChanges> {
-    const { laidOver, projection, repository } = this.kb
-    const remove: string[] = []
-    const put = (laidOver?.changed ?? []).map(async (seqId) => {
-      const neuron = findNeuron(projection.read, seqId)
-      if (neuron === undefined) {
-        remove.push(seqId)
-        return []
-      }
-      const text = await repository.readTextOnce(neuron.blob)
-      const candidates = () => candidatesOf(projection.read, seqId)
-      return [await neuronDocument(neuron, { text, candidates }, this.#parser)]
-    })
-    return { put: (await Promise.all(put)).flat(), remove }
-  }
+async function changedPages(
+  { laidOver, projection, repository }: ReadableKb,
+  { parser }: Context,
+): Promise<IndexChanges> {
+  const remove: string[] = []
+  const put = (laidOver?.changed ?? []).map(async (seqId) => {
+    const neuron = findNeuron(projection.read, seqId)
+    if (neuron === undefined) {
+      remove.push(seqId)
+      return []
+    }
+    const text = await repository.readTextOnce(neuron.blob)
+    const candidates = () => candidatesOf(projection.read, seqId)
+    return [await neuronDocument(neuron, { text, candidates }, parser)]
+  })
+  return { put: (await Promise.all(put)).flat(), remove }
 }

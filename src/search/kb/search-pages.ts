@@ -4,7 +4,7 @@ import { unlessUnavailable } from '../../kb/failure.ts'
 import { inUse } from '../../kb/open/kb-use.ts'
 import { listKnowledgeBases } from '../../pages/list-knowledge-bases.ts'
 import type { Caller } from '../../rules/access/caller.ts'
-import type { Facets, PageHits } from '../search-index.ts'
+import type { Facets } from '../search-index.ts'
 import type { PartialAnswer } from './kb-search.ts'
 import type { SearchFound } from './search-answers.ts'
 import { findPages, tenantHitsOf } from './search-kb.ts'
@@ -14,16 +14,8 @@ export type PersonQuery = Pick<SearchQuery, 'q' | 'kind'> & {
   isTyping: boolean
 }
 
-export type HitPage = PartialAnswer & {
-  hits: SearchHit[]
-  /** Number of hits in all. */
-  total: number
-  page: number
-  pages: number
-  matched: PageHits['matched']
-  suggestion?: string
-  facets?: Facets
-}
+/** A page of hits. `page`: its number, from 1. */
+export type HitPage = Omit<SearchFound, 'ranking'> & { page: number; pages: number }
 
 /** Best hits of one knowledge base. `isUnavailable`: it could not be searched. */
 export type KbHits = PartialAnswer & {
@@ -60,17 +52,9 @@ export async function searchPages(
     interactive: isTyping,
     facets: true,
   }
-  const { hits, total, matched, suggestion, facets, behind } = await findPages(ctx, caller, kbName, query)
-  return {
-    hits,
-    total,
-    page: asked,
-    pages: Math.min(maxPages, Math.ceil(total / perPage)),
-    matched,
-    ...(suggestion === undefined ? {} : { suggestion: suggestion.slice(filter.length) }),
-    ...(facets === undefined ? {} : { facets }),
-    ...(behind && { behind }),
-  }
+  const { ranking: _, suggestion, ...found } = await findPages(ctx, caller, kbName, query)
+  const pages = Math.min(maxPages, Math.ceil(found.total / perPage))
+  return { ...found, page: asked, pages, ...(suggestion && { suggestion: suggestion.slice(filter.length) }) }
 }
 
 /**

@@ -33,7 +33,7 @@ export function* merge(
   return writer.finish(pages, chunkCount)
 }
 
-/** Ascending ids. */
+/** Returns the ascending ids of the pages to keep. */
 function keptPages(segments: readonly Segment[], isKept: Uint8Array): Uint32Array {
   const all = new Uint32Array(segments.reduce((sum, { pages }) => sum + pages.length, 0))
   let count = 0

@@ -17,7 +17,7 @@ import { TopChunks } from './postings/top-chunks.ts'
 import { type WeightedList, WindowScorer } from './postings/window-scorer.ts'
 import { SegmentFiles } from './segment-files.ts'
 import type { OpenSegment, Segments } from './segment-log.ts'
-import { addEnding, addSimilar, type PrefixTerm, TermDirectory } from './term-directory.ts'
+import { addEnding, addSimilar, type PrefixTerm, pairs, TermDirectory } from './term-directory.ts'
 
 /** Postings of a leaf or term, by segment, and its numbers of visible chunks and pages. */
 type Found = { lists: Map<OpenSegment, PostingList>; chunkCount: number; pageCount: number }
@@ -158,7 +158,7 @@ export class SegmentEngine implements TermEngine {
     return this.#counted(found, visible)
   }
 
-  /** Within a transaction. */
+  /** Writes additions and segments in memory to a file. Within a transaction. */
   save(): void {
     this.#invert()
     this.#log.save()
@@ -255,10 +255,6 @@ export class SegmentEngine implements TermEngine {
     }
     return found
   }
-}
-
-function pairs<Key, Value>(key: Key, value: Value | undefined): [Key, Value][] {
-  return value === undefined ? [] : [[key, value]]
 }
 
 /** Returns the lists of a segment with their weights. */

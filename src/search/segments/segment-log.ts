@@ -192,7 +192,7 @@ export class SegmentLog implements Segments {
     return { segment, windows: windowsOf(segment.pages, this.#catalog), removedChunks }
   }
 
-  /** @param held 1 for the pages that are in a segment, by id. */
+  /** Loads the terms of removed pages that a segment still contains. @param held 1 for each page in a segment, by id */
   #loadRemoved(held: Uint8Array): void {
     const byPage = Map.groupBy(this.#store.removedChunks.all(), ({ page }) => page)
     for (const [page, chunks] of byPage) {

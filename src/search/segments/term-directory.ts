@@ -72,7 +72,7 @@ export class TermDirectory {
     let least = 1
     const keepMostFrequent = () => {
       const best = mostFrequent(Array.from(found, ([term, { count }]) => [term, count]))
-      found = new Map(best.flatMap((term) => pair(term, found.get(term))))
+      found = new Map(best.flatMap((term) => pairs(term, found.get(term))))
       return best
     }
     let steps = 0
@@ -116,8 +116,9 @@ export class TermDirectory {
   }
 }
 
-function pair<Value>(term: string, value: Value | undefined): [string, Value][] {
-  return value === undefined ? [] : [[term, value]]
+/** Returns an entry of a map, or none without a value. */
+export function pairs<Key, Value>(key: Key, value: Value | undefined): [Key, Value][] {
+  return value === undefined ? [] : [[key, value]]
 }
 
 /**

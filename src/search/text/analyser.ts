@@ -9,31 +9,6 @@ import { elisionOf, respellerFor, splitterFor, transliteratorFor, withoutElision
 import { lightArabic, mayBeStemmed, stemmerFor } from './stemmer.ts'
 import { isEmoji, joins, maxWord, pairsOf, runs, type Token, wordsOf } from './tokens.ts'
 
-/**
- * Turns texts into terms. Words are runs of letters, digits and marks, without case and diacritics, in one of several spellings,
- * stemmed. Hyphens, underscores, dots between letters, and capitals inside a word divide it, and so does a number before its unit
- * (`5GB`). `user's` and `don't` are one word; `10,000` is `10000`, `v1.2.3` is `1`, `2`, `3`, and `p53` stays whole. `C++` and
- * `C#` keep their signs. Scripts without spaces give pairs of characters.
- */
-export type Analyser = {
-  /** Changes whenever texts would give other terms. An index stores it with its terms. */
-  readonly version: string
-  /** Returns the tokens of a text, in order. `start` and `end` are UTF-16 offsets. */
-  tokens(text: string): Token[]
-  /** Visits each token in order, with the offset that its own offsets are relative to. Reuses the tokens of known words. */
-  eachToken(text: string, visit: (token: Token, from: number) => void): void
-  /** True if queries ignore the folded word. */
-  isStopWord(word: string): boolean
-  /** True if a word is insignificant beside others: an emoji, or a function word without its apostrophe (`dont`). */
-  isIdle(word: string): boolean
-  /** True if the term of a folded word may differ from the word. Faster than computing the term. */
-  mayChange(word: string): boolean
-  /** True if the language writes compounds as one word, ending with the main noun: `Mietvertrag`. */
-  readonly joinsNouns: boolean
-  /** Splits a word that is often written as two: `back up` for `backup`. */
-  split(word: string): string | undefined
-}
-
 /** Raise with every change of the rules, or of the package of stemmers. */
 const revision = 5
 /** Languages that write compounds as one word. */
@@ -53,16 +28,25 @@ const analysers = new Map<string, Analyser>()
 /** Returns the analyser of a language, by its BCP 47 tag. An unknown language is folded but not stemmed. */
 export function analyserFor(language: string): Analyser {
   const primary = primaryLanguage(language)
-  return analysers.getOrInsertComputed(primary, () => new LanguageAnalyser(primary))
+  return analysers.getOrInsertComputed(primary, () => new Analyser(primary))
 }
 
-class LanguageAnalyser implements Analyser {
+/**
+ * Turns texts into terms. Words are runs of letters, digits and marks, without case and diacritics, in one of several spellings,
+ * stemmed. Hyphens, underscores, dots between letters, and capitals inside a word divide it, and so does a number before its unit
+ * (`5GB`). `user's` and `don't` are one word; `10,000` is `10000`, `v1.2.3` is `1`, `2`, `3`, and `p53` stays whole. `C++` and
+ * `C#` keep their signs. Scripts without spaces give pairs of characters.
+ */
+export class Analyser {
+  /** Changes whenever texts would give other terms. An index stores it with its terms. */
   readonly version: string
+  /** True if the language writes compounds as one word, ending with the main noun: `Mietvertrag`. */
   readonly joinsNouns: boolean
+  /** Splits a word that is often written as two: `back up` for `backup`. */
+  readonly split: (word: string) => string | undefined
   readonly #language: string
   readonly #respell: (word: string) => string
   readonly #transliterate: (word: string) => string
-  readonly #split: (word: string) => string | undefined
   readonly #stem: (word: string) => string
   readonly #stopWords: ReadonlySet<string>
   readonly #plain = new KnownRuns()
@@ -74,18 +58,20 @@ class LanguageAnalyser implements Analyser {
     this.joinsNouns = joining.has(language)
     this.#language = language
     this.#respell = respellerFor(language)
-    this.#split = splitterFor(language)
+    this.split = splitterFor(language)
     this.#transliterate = transliteratorFor(language)
     this.#stem = stemmerFor(language)
     this.#stopWords = stopWordsFor(language)
   }
 
+  /** Returns the tokens of a text, in order. `start` and `end` are UTF-16 offsets. */
   tokens(text: string): Token[] {
     const tokens: Token[] = []
     this.eachToken(text, (token, from) => tokens.push(moved(token, from)))
     return tokens
   }
 
+  /** Visits each token in order, with the offset that its own offsets are relative to. Reuses the tokens of known words. */
   eachToken(text: string, visit: (token: Token, from: number) => void): void {
     const units = unitsOf(text)
     for (let at = nextLetter(units, 0); at < units.length; ) {
@@ -104,20 +90,19 @@ class LanguageAnalyser implements Analyser {
     releaseUnits(units)
   }
 
+  /** True if queries ignore the folded word. */
   isStopWord(word: string): boolean {
     return this.#stopWords.has(plainApostrophes(word))
   }
 
+  /** True if a word is insignificant beside others: an emoji, or a function word without its apostrophe (`dont`). */
   isIdle(word: string): boolean {
     return isEmoji(word) || (/[ts]$/.test(word) && this.isStopWord(word.replace(/(?<=n)t$|s$/, "'$&")))
   }
 
+  /** True if the term of a folded word may differ from the word. Faster than computing the term. */
   mayChange(word: string): boolean {
     return mayBeStemmed(word, this.#language) || this.#respell(word) !== word
-  }
-
-  split(word: string): string | undefined {
-    return this.#split(word)
   }
 
   #ofRun(

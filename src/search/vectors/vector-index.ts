@@ -52,7 +52,7 @@ export class VectorIndex {
   /** Id of the last hash examined. */
   #lookedAt = 0
 
-  /** @param mostWhole see `SignRows` */
+  /** Starts without rows. @param mostWhole see `SignRows` */
   constructor(store: VectorStore, pages: IndexStore, catalog: Catalog, mostWhole?: number) {
     this.#mostWhole = mostWhole
     this.#store = store

@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLTagStore } from 'node:sqlite'
-import { isOfContent, openSound, removeFile } from '../index/store-file.ts'
+import { openOrReplace, openSound, removeFile } from '../index/store-file.ts'
 import { fromBlob, type Quantised, toBlob } from './quantise.ts'
 
 /** Raise when the bytes of vectors or the texts to embed change. */
@@ -32,7 +32,8 @@ export class VectorStore {
 
   /** Opens the file. Discards vectors of another model, and damaged files. @param model name of the model */
   constructor(file: string, model: string) {
-    this.#db = openMade(file, `${format} ${model}`)
+    const open = () => make(openSound(file), `${format} ${model}`)
+    this.#db = openOrReplace(open, () => removeFile(file))
     this.#sql = this.#db.createTagStore(20)
     const kept = this.#sql.get`SELECT value FROM meta WHERE key = 'dimensions'`
     this.#dimensions = kept && Number(kept.value)
@@ -97,16 +98,6 @@ export class VectorStore {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
       throw error
     }
-  }
-}
-
-function openMade(file: string, made: string): DatabaseSync {
-  try {
-    return make(openSound(file), made)
-  } catch (error) {
-    if (!isOfContent(error)) throw error
-    removeFile(file)
-    return make(openSound(file), made)
   }
 }
 

@@ -64,7 +64,7 @@ export class Dictionary {
   readonly #starts: Uint32Array
   readonly count: number
 
-  /** @param bytes what {@link DictionaryWriter.finish} gave, one after the other */
+  /** Reads the block starts. @param bytes concatenated result of {@link DictionaryWriter.finish} */
   constructor(bytes: Uint8Array, count: number) {
     const reader = new ByteReader(bytes)
     const length = reader.long()

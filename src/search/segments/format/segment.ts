@@ -97,7 +97,7 @@ export class Segment {
   readonly name: string | undefined
   readonly #bytes: SegmentBytes
 
-  /** @throws {DamagedSegment} */
+  /** Reads the dictionary and the page ids. @throws {DamagedSegment} */
   constructor(bytes: SegmentBytes, shape: SegmentShape, name?: string) {
     this.#bytes = bytes
     this.shape = shape

@@ -1,11 +1,11 @@
 import type { Analyser } from '../../search/text/analyser.ts'
 
 /**
- * English words that questions about how things work use for each other. General language only: what the words of a trade or a
- * product stand for is for a knowledge base's own synonyms. `a, b` go both ways; after a colon stands what is asked for by the
- * words before it, and not the other way round.
+ * English words that questions about how things work use interchangeably. General language only: words of a trade or a product
+ * belong to the knowledge base's own synonyms. `a, b` works in both directions; words after a colon are found for the words
+ * before it, but not the reverse.
  */
-const groups = `
+const synonymGroups = `
 enable, turn on, switch on, activate; disable, turn off, switch off, deactivate: disabled; remove, delete, uninstall, get rid of, discard, erase, drop;
 install, set up, setup; create, make, generate; add, insert, append; change, edit, modify, alter, adjust, customise; configure, customise, set;
 show, display, view; see: show, display, view, find; store, keep, save, retain, hold; stop, end, quit, exit; start, launch, run, begin;
@@ -27,39 +27,39 @@ steal, stole, stolen; big, bigger, biggest; large, larger, largest; small, small
 high, higher, highest; low, lower, lowest; fast, faster, fastest; slow, slower, slowest; old, older, oldest; new, newer, newest;
 late, later, latest`
 
-/** What stands for a term, as terms or phrases of them, by the term or phrase. */
+/** Equivalent terms and phrases, by term or phrase. */
 export type Equivalents = ReadonlyMap<string, readonly string[]>
 
 const byAnalyser = new WeakMap<Analyser, Equivalents>()
 
-/** The terms and phrases that English words are asked with, too. */
+/** Returns the equivalents of English words, by the terms of an analyser. */
 export function wordGroups(analyser: Analyser): Equivalents {
-  const known = byAnalyser.get(analyser) ?? equivalents(groups.split(';').map(readGroup), analyser)
+  const known = byAnalyser.get(analyser) ?? equivalents(synonymGroups.split(';').map(readGroup), analyser)
   byAnalyser.set(analyser, known)
   return known
 }
 
 function readGroup(line: string): Group {
-  const [alike = '', more] = line.split(':')
-  return { alike: alike.split(','), more: more?.split(',') }
+  const [both = '', more] = line.split(':')
+  return { both: both.split(','), more: more?.split(',') }
 }
 
-type Group = { alike: readonly string[]; more?: readonly string[] | undefined }
+type Group = { both: readonly string[]; more?: readonly string[] | undefined }
 
-/** The terms and phrases of groups of texts: those that are `alike` go both ways, those of `more` are asked for by them. */
+/** Returns the equivalents of groups of texts: those in `both` find each other and those in `more`, which find nothing. */
 export function equivalents(groups: readonly Group[], analyser: Analyser): Equivalents {
   const others = new Map<string, Set<string>>()
-  // A compound such as `GlobalProtect` stands in a text as one term, too.
+  // A compound such as `GlobalProtect` is also one term.
   const phrases = (texts: readonly string[]) =>
     texts.flatMap((text) => {
       const tokens = analyser.tokens(text)
       return tokens.length === 0 ? [] : [tokens.map(({ term }) => term).join(' '), ...(tokens[0]?.also ?? [])]
     })
-  for (const { alike, more = [] } of groups) {
-    const both = phrases(alike)
-    for (const one of both) {
+  for (const { both, more = [] } of groups) {
+    const members = phrases(both)
+    for (const one of members) {
       const set = others.get(one) ?? new Set()
-      for (const other of [...both, ...phrases(more)]) if (other !== one) set.add(other)
+      for (const other of [...members, ...phrases(more)]) if (other !== one) set.add(other)
       others.set(one, set)
     }
   }
