@@ -3,10 +3,10 @@ import type { ChunkHit } from '../search-index.ts'
 import type { Analyser } from '../text/analyser.ts'
 import { type PassageUnit, passageUnits } from './passage-units.ts'
 
-/** Worth of a term compared with its last occurrence in the window. */
+/** Weight of a term compared with its last occurrence in the window. */
 const repeated = 0.3
 
-/** How a knowledge base is read, and its pages, by key: their titles and their chunks. */
+/** Access to the pages of an index, by key. */
 export type KbReading = {
   language: string
   analyser: Analyser
@@ -17,13 +17,13 @@ export type KbReading = {
 export type Read = {
   passage: ChunkHit
   units: readonly PassageUnit[]
-  /** The terms of the question that each unit holds. */
+  /** Terms of the question in each unit. */
   held: readonly (readonly string[])[]
-  /** How long what leads to each unit is. */
+  /** Length of the lead-in of each unit. */
   leading: readonly number[]
 }
 
-/** A part of a passage, from one of its units to another. */
+/** A range of a passage, from unit `from` to unit `to`. */
 export type Window = { of: Read; from: number; to: number }
 
 export function readPassage(passage: ChunkHit, { language, analyser }: KbReading): Read {
@@ -40,7 +40,7 @@ export function readPassage(passage: ChunkHit, { language, analyser }: KbReading
 }
 
 /**
- * Returns the window of at most so many characters that holds most of the question; of two the shorter, of two alike the first.
+ * Returns the window of at most `maxLength` characters with most of the question: of two equal ones the shorter, then the first.
  * `known`: a window that it contains.
  */
 export function bestWindow(of: Read, maxLength: number, known?: Window): Window | undefined {
@@ -48,7 +48,7 @@ export function bestWindow(of: Read, maxLength: number, known?: Window): Window 
   let best: Window | undefined
   let [most, shortest] = [-1, 0]
   for (const [from, { start }] of units.slice(0, known && known.from + 1).entries()) {
-    /** What one more occurrence of a term is worth. */
+    /** Value of one more occurrence, by term. */
     const worth = new Map<string, number>()
     let score = 0
     for (let to = from; to < units.length; to++) {
