@@ -8,6 +8,7 @@ import type { Caller } from '../rules/access/caller.ts'
 import { goesByOneOf } from '../rules/deciding.ts'
 import { ownersOfPage } from '../rules/freshness.ts'
 import { tagKey } from '../rules/neurons/tag.ts'
+import { pauses } from '../system/pauses.ts'
 import { freshnessIn } from './freshness-of.ts'
 
 /**
@@ -39,7 +40,9 @@ export async function listNeurons(
   const rules = view.audience === 'curator' ? (deciding?.owners ?? []) : []
   const isWanted = (row: NeuronSummaryRow) =>
     owner === undefined || goesByOneOf({ names: [owner] }, ownersOfPage(row, rules))
+  const pause = pauses()
   for (const row of view.rows((sql) => neuronsInOrder(sql, listing))) {
+    await pause()
     if (!isWanted(row)) continue
     const freshness = await freshnessOf(row)
     if (stale === true && freshness.stale !== true) continue

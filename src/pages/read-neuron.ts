@@ -5,7 +5,7 @@ import { type KbView, openView } from '../kb/access/kb-view.ts'
 import { LinkView } from '../kb/access/link-view.ts'
 import { NamedSources, type ShownFields, shownFields } from '../kb/access/shown-fields.ts'
 import type { Context } from '../kb/context.ts'
-import { linksOf } from '../kb/projection/link-queries.ts'
+import { countLinks, linksOf } from '../kb/projection/link-queries.ts'
 import { findNeuron, neuronsOfDocument } from '../kb/projection/neuron-queries.ts'
 import { commitsByPrefix, createdAt, versionAt } from '../kb/projection/version-queries.ts'
 import { type NeuronFile, parseNeuronFile } from '../markdown/file/neuron-file.ts'
@@ -19,13 +19,15 @@ import { fileNameKey } from '../rules/links/file-target.ts'
 import { type WrittenLink, writtenLinks } from '../rules/links/written-link.ts'
 import { unixLines } from '../rules/text/line-endings.ts'
 import { utcDay } from '../rules/utc-day.ts'
-import { pauses } from '../system/pauses.ts'
+import { ownTurn, pauses } from '../system/pauses.ts'
 import { freshnessIn } from './freshness-of.ts'
 import { resolveLinks } from './graph/resolve-links.ts'
 import type { Basis } from './neuron-answers.ts'
 import { neuronAnswers } from './neuron-answers.ts'
 
 const maxBacklinks = 1000
+/** Rows of more links take some 10 ms to read. */
+const manyLinks = 2000
 
 type AskedNeuron = { kb: string; seqId: string; at?: string }
 export type ReadNeuron = {
@@ -66,10 +68,11 @@ export async function readNeuronFile(
 
 async function readCurrent(reading: Reading, seqId: string): Promise<ReadNeuron> {
   const { ctx, caller, view, links: linkView, named } = reading
+  if ((view.about(seqId, countLinks) ?? 0) > manyLinks) await ownTurn()
   const row = view.about(seqId, findNeuron)
   if (row === undefined) throw new GanglionError('not_found')
   const { blob, audience: _audience, isPartial, verified: _, owner: __, ...shown } = row
-  // Before the first await, so that everything is of one commit.
+  // Read before anything else is waited for, so that all is of one commit.
   const written = view.about(seqId, linksOf) ?? []
   const backlinks = backlinksOf(reading, seqId)
   const file = parseNeuronFile(await view.kb.repository.readText(blob))

@@ -5,6 +5,7 @@ import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import type { NeuronFile } from '../markdown/file/neuron-file.ts'
 import { targetKeys } from '../rules/links/link-target.ts'
 import { type WrittenLink, writtenLinks } from '../rules/links/written-link.ts'
+import { ownTurn } from '../system/pauses.ts'
 
 /** Link that a change adds or removes, as written, and what it leads to now. */
 export type LinkChange = {
@@ -47,6 +48,7 @@ export async function linkChanges(
 async function linksIn(kb: KnowledgeBase, file: NeuronFile | undefined): Promise<Map<string, WrittenLink>> {
   if (file === undefined) return new Map()
   const { links } = await kb.parser.links(file.content)
+  await ownTurn()
   const written = writtenLinks({ edges: file.fields.edges, properties: file.propertyLinks }, links)
   return new Map(written.map((link) => [JSON.stringify([link.type, link.kb, link.target]), link]))
 }

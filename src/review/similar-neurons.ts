@@ -8,6 +8,7 @@ import type { Caller } from '../rules/access/caller.ts'
 import { findResembling, wordsWithin } from '../rules/neurons/resemblance.ts'
 import { tagKey } from '../rules/neurons/tag.ts'
 import { retrievePassages } from '../search/kb/retrieve.ts'
+import { ownTurn } from '../system/pauses.ts'
 
 export type SimilarNeuron = { seqId: string; title: string; why: string[] }
 
@@ -58,6 +59,7 @@ async function explained(kb: KnowledgeBase, candidate: Compared, seqIds: readonl
   )
   const neurons = found.filter((neuron) => neuron !== undefined)
   const others = neurons.map(({ seqId, text }) => ({ name: seqId, text }))
+  await ownTurn()
   const [alike = []] = findResembling([{ name: '', text: candidate.content }], others, leastResemblance)
   const shares = new Map(alike.map(({ name, resemblance }) => [name, resemblance]))
   const words = new Set(wordsWithin(candidate.title))

@@ -1,10 +1,13 @@
 import type { Piscina } from 'piscina'
+import { FairSlots } from './concurrency/fair-slots.ts'
+import { presentCaller } from './concurrency/present-caller.ts'
 
 export type TaskPoolOptions = {
   /** The module whose default export does a task. */
   worker: URL
   /** Milliseconds that a task may take once it runs. Its wait for others does not count. */
   timeLimitMs: number
+  /** Tasks that may wait, three quarters of them of one caller. */
   maxTasks: number
   /** Milliseconds that a task may wait for others; without it, as long as they take. */
   waitLimitMs?: number
@@ -17,45 +20,45 @@ export class TaskFailed extends Error {
 
 const heapLimitMb = 256
 const idleTimeout = 30_000
+const never = new AbortController().signal
 
-/** Does tasks that take a while in a thread, one after the other. The thread starts with the first and ends when idle. */
+/**
+ * Does tasks that take a while in a thread, one after the other. Callers take turns, see {@link presentCaller}. The thread starts with the first
+ * task and ends when idle.
+ */
 export class TaskPool<Task, Result> {
   readonly #options: TaskPoolOptions
+  readonly #slots: FairSlots
   #pool: Promise<Piscina<Task, Result>> | undefined
-  #tasks = 0
-  /** Ends with the last task that was given. */
-  #last: Promise<unknown> = Promise.resolve()
   #isClosed = false
 
   constructor(options: TaskPoolOptions) {
     this.#options = options
+    const { maxTasks: waiting, waitLimitMs: patience } = options
+    const slots = { perKey: 1, inAll: 1, waiting, waitingPerKey: Math.ceil(waiting * 0.75) }
+    this.#slots = new FairSlots({ ...slots, ...(patience !== undefined && { patience }) })
   }
 
   /** @throws {TaskFailed} */
   async run(task: Task): Promise<Result> {
-    const { worker, timeLimitMs, maxTasks, waitLimitMs = Number.POSITIVE_INFINITY } = this.#options
-    if (this.#tasks >= maxTasks) throw new TaskFailed('too many tasks wait')
-    this.#tasks++
+    const { worker, timeLimitMs } = this.#options
+    let release = () => {}
     try {
+      release = await this.#slots.take({ key: presentCaller() }, never)
       this.#pool ??= startPool({ worker, maxThreads: 1, idleTimeout })
       const pool = await this.#pool
       if (this.#isClosed) throw new Error('The pool is closed.')
-      const begin = performance.now()
-      const done = this.#last.then(() => {
-        if (performance.now() - begin > waitLimitMs) throw new Error('The task waited too long.')
-        return pool.run(task, { signal: AbortSignal.timeout(timeLimitMs) })
-      })
-      this.#last = done.catch(() => undefined)
-      return await done
+      return await pool.run(task, { signal: AbortSignal.timeout(timeLimitMs) })
     } catch (cause) {
       throw new TaskFailed('the task was not done', { cause })
     } finally {
-      this.#tasks--
+      release()
     }
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
+    this.#slots.close()
     await (await this.#pool)?.destroy()
   }
 }

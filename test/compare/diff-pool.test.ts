@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { DiffPool } from '../../src/compare/diff-pool.ts'
 import { unifiedDiff } from '../../src/compare/unified-diff.ts'
+import { runFor } from '../../src/system/concurrency/present-caller.ts'
 import { TaskPool } from '../../src/system/task-pool.ts'
 
 function newPool(): DiffPool {
@@ -54,4 +55,19 @@ test('a pool that is closed, and one in which too many wait, show the first chan
   expect(await pool.diff(null, 'short')).toEqual(unifiedDiff(null, 'short'))
   const blocks = { blocks: [{ type: 'changed', before: 'b', after: text }], isTruncated: true }
   expect(await pool.blocks(['b'], [text])).toEqual(blocks)
+})
+
+test('callers take turns: the tasks of one hold up no other, and cannot fill the pool', async () => {
+  const worker = new URL('slow-worker.ts', import.meta.url)
+  const pool = new TaskPool<number, number>({ worker, timeLimitMs: 5000, maxTasks: 8 })
+  onTestFinished(() => pool.close())
+  const done: string[] = []
+  const run = (caller: string) => runFor(caller, () => pool.run(20)).then(() => done.push(caller))
+  const many = Array.from({ length: 7 }, () => run('many'))
+  const refused = run('many')
+  await expect(refused).rejects.toThrow('the task was not done')
+  await Promise.all([...many, run('one'), run('other')])
+  expect(done.indexOf('one')).toBeLessThanOrEqual(2)
+  expect(done.indexOf('other')).toBeLessThanOrEqual(3)
+  expect(done).toHaveLength(9)
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { pauses } from '../../src/system/pauses.ts'
+import { ownTurn, pauses } from '../../src/system/pauses.ts'
 
 const works = 8
 const slices = 5
@@ -31,4 +31,39 @@ test('long works take turns: however many there are, one slice passes in a turn 
   expect(done).toEqual(
     Array.from({ length: slices }, () => Array.from({ length: works }, (_, number) => number)).flat(),
   )
+})
+
+test('works that begin in one turn of the event loop share its slice', async () => {
+  let steps = 0
+  const work = async () => {
+    const pause = pauses()
+    for (let step = 0; step < 10; step++) {
+      const end = performance.now() + 3
+      while (performance.now() < end);
+      steps++
+      await pause()
+    }
+  }
+  const all = Promise.all(Array.from({ length: works }, work))
+  const inFirstTurn = await new Promise((resolve) => setImmediate(() => resolve(steps)))
+  await all
+  // Four steps are a slice, and each of the others notices after its first or second: without that, all take four.
+  expect(inFirstTurn).toBeLessThanOrEqual(2 * works)
+  expect(steps).toBe(10 * works)
+})
+
+test('works that cannot pause have a turn each, also when they begin in one', async () => {
+  let done = 0
+  const work = async () => {
+    await ownTurn()
+    const end = performance.now() + 11
+    while (performance.now() < end);
+    done++
+  }
+  const all = Promise.all(Array.from({ length: works }, work))
+  const inFirstTurn = await new Promise((resolve) => setImmediate(() => resolve(done)))
+  await all
+  expect(done).toBe(works)
+  // One that has the turn, and one of those that wait, which continues at its end.
+  expect(inFirstTurn).toBeLessThanOrEqual(2)
 })

@@ -2,8 +2,15 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
+/** Exit code of a shell that does not find the program. */
+const noProgram = 127
 
-type OwnGitOptions = { config?: readonly string[]; signal?: AbortSignal }
+type OwnGitOptions = {
+  config?: readonly string[]
+  signal?: AbortSignal
+  /** Bytes of memory of git and of each process that it starts, where the system can limit them. */
+  maxMemory?: number
+}
 
 /**
  * Runs git as the operator of a command has set it up, with their keys and credential helpers, and returns its output.
@@ -12,15 +19,18 @@ type OwnGitOptions = { config?: readonly string[]; signal?: AbortSignal }
 export async function operatorsGit(
   gitDir: string,
   args: readonly string[],
-  { config = [], signal }: OwnGitOptions = {},
+  { config = [], signal, maxMemory }: OwnGitOptions = {},
 ): Promise<string> {
   const settings = config.flatMap((setting) => ['-c', setting])
-  const { stdout } = await run('git', ['--git-dir', gitDir, ...settings, ...args], { ...(signal && { signal }) }).catch(
-    ({ code, stderr }) => {
-      signal?.throwIfAborted()
-      throw new Error(code === 'ENOENT' ? 'No git is installed.' : `git ${args[0]} failed: ${String(stderr).trim()}`)
-    },
-  )
+  const git = ['git', '--git-dir', gitDir, ...settings, ...args]
+  // Address space is not limited: credential helpers may reserve far more of it than they use.
+  const limited = ['sh', '-c', `ulimit -d ${Math.ceil((maxMemory ?? 0) / 1024)} 2>/dev/null; exec "$@"`, 'sh', ...git]
+  const [command = 'git', ...rest] = maxMemory === undefined || process.platform === 'win32' ? git : limited
+  const { stdout } = await run(command, rest, { ...(signal && { signal }) }).catch(({ code, stderr }) => {
+    signal?.throwIfAborted()
+    const isMissing = code === 'ENOENT' || code === noProgram
+    throw new Error(isMissing ? 'No git is installed.' : `git ${args[0]} failed: ${String(stderr).trim()}`)
+  })
   return stdout
 }
 

@@ -17,6 +17,8 @@ const maxBases = 64 * 1024 * 1024
 const windowBytes = 1024 * 1024
 
 type Entry = { offset: number; crc: number }
+/** `base`: id or offset of the object that a delta is made from. */
+type Delta = Entry & { base: Oid | number }
 
 /**
  * Reads a pack from end to end, and makes its index; each object is inflated, and each delta applied.
@@ -38,52 +40,55 @@ export async function indexPack(
     offsets.set(oid, entry.offset)
     entries.push({ oid, ...entry })
   }
-  const deltas: Entry[] = []
-  for await (const { oid, ...entry } of scan(file, maxBytes, check)) {
-    if (oid === undefined) deltas.push(entry)
-    else add(oid, entry)
+  const deltas: Delta[] = []
+  for await (const entry of scan(file, maxBytes, check)) {
+    if ('base' in entry) deltas.push(entry)
+    else add(entry.oid, entry)
   }
-  await resolveDeltas(path, deltas, { offsetOf: (oid) => offsets.get(oid), add, maxBytes, check })
+  await resolveDeltas(path, deltas, { whole: [...entries], offsetOf: (oid) => offsets.get(oid), add, maxBytes, check })
   return { name: checksum.toString('hex'), index: encodeIndex(entries, checksum) }
 }
 
 type Check = (object: { type: ObjectInfo['type']; data: Buffer }) => void
 type IndexOptions = { maxBytes: number; check?: Check }
 type Resolving = Required<IndexOptions> & {
+  whole: readonly (Entry & { oid: Oid })[]
   offsetOf(oid: Oid): number | undefined
   add(oid: Oid, entry: Entry): void
 }
 
-async function resolveDeltas(path: string, deltas: readonly Entry[], { add, maxBytes, check, ...index }: Resolving) {
+/** Makes each delta once, after its base, which may be behind it in the pack. */
+async function resolveDeltas(
+  path: string,
+  deltas: readonly Delta[],
+  { whole, add, maxBytes, check, ...index }: Resolving,
+) {
   const reader = new PackReader(path, index, newBaseCache(maxBases))
   const pause = pauses()
+  const waiting = Map.groupBy(deltas, ({ base }) => base)
+  const ready: Delta[] = []
+  const release = (base: Oid | number) => {
+    for (const delta of waiting.get(base) ?? []) ready.push(delta)
+    waiting.delete(base)
+  }
   try {
-    // A delta may name a base that is a delta itself and stands behind it.
-    for (let waiting = deltas; waiting.length > 0; ) {
-      const left: Entry[] = []
-      let problem: unknown
-      for (const entry of waiting) {
-        await pause()
-        const object = await reader.read(entry.offset, maxBytes).catch((error: unknown) => {
-          if (!(error instanceof GitError && error.code === 'corrupt-object')) throw error
-          problem = error
-        })
-        if (object === undefined) left.push(entry)
-        else {
-          check(object)
-          add(hashObject(object.type, object.data), entry)
-        }
-      }
-      if (left.length === waiting.length) throw problem
-      waiting = left
+    for (const { oid, offset } of whole) for (const base of [oid, offset]) release(base)
+    for (let delta = ready.pop(); delta !== undefined; delta = ready.pop()) {
+      await pause()
+      const object = await reader.read(delta.offset, maxBytes)
+      check(object)
+      const oid = hashObject(object.type, object.data)
+      add(oid, delta)
+      for (const base of [oid, delta.offset]) release(base)
     }
+    if (waiting.size > 0) throw corrupt('the base of a delta is not in its pack')
   } finally {
     reader.close()
   }
 }
 
 /** The entries of a pack one after the other; of deltas nobody knows yet what they are. */
-async function* scan(file: FileHandle, maxBytes: number, check: Check): AsyncGenerator<Entry & { oid?: Oid }> {
+async function* scan(file: FileHandle, maxBytes: number, check: Check): AsyncGenerator<(Entry & { oid: Oid }) | Delta> {
   const bytes = windowOf(file)
   const header = await bytes(0, headerBytes)
   if (header.toString('latin1', 0, 4) !== 'PACK' || header.readUInt32BE(4) !== 2) throw corrupt('it is no pack')
@@ -97,8 +102,9 @@ async function* scan(file: FileHandle, maxBytes: number, check: Check): AsyncGen
     const { inflated, length } = await inflateFrom((length) => bytes(start, length), head.size)
     const whole = await bytes(offset, head.length + length)
     if ('type' in head) check({ type: head.type, data: inflated })
-    const oid = 'type' in head ? { oid: hashObject(head.type as ObjectType, inflated) } : {}
-    yield { offset, crc: crc32(whole), ...oid }
+    const entry = { offset, crc: crc32(whole) }
+    if ('type' in head) yield { ...entry, oid: hashObject(head.type as ObjectType, inflated) }
+    else yield { ...entry, base: 'distance' in head ? offset - head.distance : head.base }
     offset += whole.length
   }
   if (offset !== end) throw corrupt('a pack does not end where its objects do')

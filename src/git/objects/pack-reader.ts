@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises'
 import { pipeline } from 'node:stream'
 import { createInflate } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
+import { pauses } from '../../system/pauses.ts'
 import { GitError } from '../git-error.ts'
 import { applyDelta, resultSize } from './delta.ts'
 import { atOnce, inflateBeginning, inflateFrom } from './inflate.ts'
@@ -52,9 +53,11 @@ export class PackReader {
 
   async read(offset: number, maxBytes: number): Promise<GitObject> {
     const deltas: { offset: number; data: Buffer }[] = []
+    const pause = pauses()
     let at = offset
     let found = this.#bases.get(this.#key(at))
     while (found === undefined) {
+      await pause()
       const entry = this.#entryAt(at, firstRead)
       if (entry.size > maxBytes) throw tooLarge(maxBytes)
       const data = await this.#inflate(entry)
@@ -69,6 +72,7 @@ export class PackReader {
       }
     }
     for (const delta of deltas.reverse()) {
+      await pause()
       found = { type: found.type, data: applyDelta(found.data, delta.data) }
       this.#bases.set(this.#key(delta.offset), found)
     }

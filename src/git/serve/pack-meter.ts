@@ -11,7 +11,7 @@ export type PackLimits = {
   maxUnpackedBytes: number
 }
 
-/** A push that git is not to see: its pack would take too much memory or time to unpack, or is corrupt. The message is for the pusher. */
+/** Refuses a pack that would take too much memory or time to unpack, or is corrupt. The message is for the person who sent it. */
 export class PackRefused extends Error {}
 
 const headerBytes = 12
@@ -101,7 +101,7 @@ class PackMeter {
     if (header.toString('latin1', 0, 4) !== 'PACK') throw corrupt()
     const objects = header.readUInt32BE(8)
     const { maxObjects } = this.#limits
-    if (objects > maxObjects) throw new PackRefused(`The push has ${objects} objects; ${maxObjects} are allowed.`)
+    if (objects > maxObjects) throw new PackRefused(`The pack has ${objects} objects; ${maxObjects} are allowed.`)
     return objects
   }
 
@@ -123,11 +123,11 @@ class PackMeter {
     this.#unpacked += size
     if (size > maxObjectBytes) {
       throw new PackRefused(
-        `The push has an object of ${inMegabytes(size)}; ${inMegabytes(maxObjectBytes)} are allowed.`,
+        `The pack has an object of ${inMegabytes(size)}; ${inMegabytes(maxObjectBytes)} are allowed.`,
       )
     }
     if (this.#unpacked > maxUnpackedBytes) {
-      throw new PackRefused(`The push unpacks to more than ${inMegabytes(maxUnpackedBytes)}: push it in parts.`)
+      throw new PackRefused(`The pack unpacks to more than ${inMegabytes(maxUnpackedBytes)}: send it in parts.`)
     }
   }
 

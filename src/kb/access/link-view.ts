@@ -67,6 +67,7 @@ export class LinkView {
   /** Returns the edges from a Neuron, each once, by target and type. @param pause is called after each link: a page may have 20,000 */
   async edgesFrom(seqId: string, pause: () => Promise<void>): Promise<GraphEdge[]> {
     const edges: GraphEdge[] = []
+    await pause()
     for (const link of this.#view.about(seqId, linksOf) ?? []) {
       await pause()
       const edge = this.edgeOf(link)

@@ -83,7 +83,7 @@ function matching({
   const words = text === undefined ? undefined : (wordsQuery(text) ?? '""')
   return query`status = ${status} ${kind === undefined ? nothing : query`AND kind = ${kind}`}
     ${connector === undefined ? nothing : query`AND connector = ${connector}`}
-    ${zone === undefined ? nothing : query`AND coalesce(zone, 'none') = ${zone}`}
+    ${zone === undefined ? nothing : query`AND zone IS ${zone === 'none' ? null : zone}`}
     ${
       bundles
         ? query`AND (connector NOT IN ${bundled} OR NOT EXISTS (
@@ -160,17 +160,23 @@ export function areTogether(id: string, other: string): boolean {
   return timeOfBundle(id) === timeOfBundle(other)
 }
 
-/** Counts the candidates of a status that pass a filter, by zone. If there are more than {@link maxCounted}, some are left out. */
+/** Counts the candidates of a status that pass a filter, by zone; of each zone up to 10,000, and 10,001 means more. */
 export function countByZone(
   sql: Sql,
   filter: QueueFilter & { status: CandidateStatus },
 ): Record<Zone | 'none', number> {
-  const counting = query`SELECT zone, count(*) AS count FROM (
-      SELECT coalesce(zone, 'none') AS zone FROM candidates WHERE ${matching(filter)} LIMIT ${maxCounted + 1}
-    ) GROUP BY zone`
-  const counts = { red: 0, yellow: 0, green: 0, none: 0 }
-  for (const row of allRows(sql, counting)) counts[row.zone as keyof typeof counts] = Number(row.count)
-  return counts
+  const count = (zone: Zone | 'none') =>
+    filter.zone !== undefined && filter.zone !== zone
+      ? 0
+      : Number(
+          allRows(
+            sql,
+            query`SELECT count(*) AS count FROM (
+              SELECT 1 FROM candidates WHERE ${matching({ ...filter, zone })} LIMIT ${maxCounted + 1}
+            )`,
+          )[0]?.count,
+        )
+  return { red: count('red'), yellow: count('yellow'), green: count('green'), none: count('none') }
 }
 
 export function connectorsOf(sql: Sql, status: CandidateStatus): string[] {

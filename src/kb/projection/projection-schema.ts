@@ -144,6 +144,7 @@ export const lateIndexes: Readonly<Record<'main' | 'queue', readonly Index[]>> =
       name: 'candidates_in_order',
       sql: 'ON candidates (status, red DESC, impact DESC, id, zone, kind, connector, assignee, word_row)',
     },
+    { name: 'candidates_by_zone', sql: 'ON candidates (status, zone, kind, connector, assignee, word_row)' },
     { name: 'candidates_by_connector', sql: 'ON candidates (status, connector)' },
     { name: 'candidates_by_origin', sql: 'ON candidates (connector, origin) WHERE origin IS NOT NULL' },
     {

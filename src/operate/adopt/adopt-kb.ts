@@ -3,10 +3,12 @@ import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openContext } from '../../app/open-context.ts'
 import { withoutCredentials } from '../../git/native/operators-git.ts'
+import type { IncomingLimits } from '../../git/transport/incoming-pack.ts'
 import { putRepository } from '../../kb/cluster/put-repository.ts'
 import type { Context } from '../../kb/context.ts'
 import { type CreatedKnowledgeBase, enterKnowledgeBase } from '../../kb/create-kb.ts'
 import { sharedRefs } from '../../kb/refs/kb-refs.ts'
+import { packLimits } from '../../push/git/git-transfers.ts'
 import { Slug } from '../../rules/neurons/seq-id.ts'
 import { runUnlessRunning } from '../../state/database/engines/advisory-lock.ts'
 import { lockFile } from '../../state/directory/directory-lock.ts'
@@ -15,7 +17,14 @@ import { AdoptionRefused } from './adoption-refused.ts'
 import { buildKb } from './build-kb.ts'
 import { fetchSource } from './fetch-source.ts'
 
-const defaultMaxBytes = 4e9
+const gibibyte = 1024 ** 3
+/** Bounds of a fetched history. One object may be as large as in a push. */
+const defaultLimits: IncomingLimits = {
+  ...packLimits,
+  maxPack: 4 * gibibyte,
+  maxObjects: 5_000_000,
+  maxUnpackedBytes: 64 * gibibyte,
+}
 
 export type AdoptOptions = {
   /** Folder or URL of the repository, as git accepts it. */
@@ -23,8 +32,7 @@ export type AdoptOptions = {
   tenant: string
   /** Slug of the knowledge base. Default: that of a mirror, or one derived from the source. */
   slug?: string | undefined
-  /** Maximum size of the fetched repository. */
-  maxBytes?: number
+  limits?: Partial<IncomingLimits>
 }
 
 export type AdoptedKnowledgeBase = CreatedKnowledgeBase & { isMirror: boolean; neurons: number }
@@ -53,13 +61,13 @@ export async function adoptKnowledgeBase(ctx: Context, options: AdoptOptions): P
 }
 
 async function adopt(ctx: Context, options: AdoptOptions): Promise<AdoptedKnowledgeBase> {
-  const { source: address, tenant, slug, maxBytes = defaultMaxBytes } = options
+  const { source: address, tenant, slug, limits } = options
   const { cluster, directory, threads, urls, now } = ctx
   const dataDir = join(directory.incoming, `adopted-${randomUUID()}`)
   const scratch = await openContext({ dataDir, threads, publicUrl: urls.base, now })
   try {
     const fetched = join(scratch.directory.incoming, 'fetched.git')
-    const isMirror = await fetchSource(address, fetched, maxBytes)
+    const isMirror = await fetchSource(address, fetched, { ...defaultLimits, ...limits })
     const named = { tenant, slug: slug ?? (isMirror ? undefined : slugOf(address)) }
     const building = { ...named, fetched, isMirror, source: withoutCredentials(address) }
     const { neurons, ...identity } = await buildKb(scratch, building)

@@ -3,13 +3,13 @@ import { GanglionError } from '../../contract/errors.ts'
 import type { FileContent } from '../../contract/file-content.ts'
 import { savedFileType, shownFileTypes } from '../../contract/files.ts'
 import { GitError } from '../../git/git-error.ts'
-import { GitSlots, type SlotClaim } from '../../git/native/git-slots.ts'
 import { FileView } from '../../kb/access/file-view.ts'
 import { openView } from '../../kb/access/kb-view.ts'
 import { type Context, onePer } from '../../kb/context.ts'
 import { takeSlot } from '../../kb/take-slot.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
+import { FairSlots, type SlotClaim } from '../../system/concurrency/fair-slots.ts'
 
 /** Milliseconds in which a client must have received a file. */
 const maxTime = 600_000
@@ -48,7 +48,7 @@ export async function readFile(ctx: Context, caller: Caller, kbName: string, pat
 }
 
 class FileStreams {
-  readonly #slots = new GitSlots({
+  readonly #slots = new FairSlots({
     ...{ perKey: 2, perRepository: 4, perTenant: 4, inAll: 8 },
     ...{ waiting: 200, waitingPerKey: 20, patience: 10_000 },
   })

@@ -1,5 +1,5 @@
-import type { SlotClaim } from '../../git/native/git-slots.ts'
 import type { Receiver } from '../../git/serve/push.ts'
+import type { SlotClaim } from '../../system/concurrency/fair-slots.ts'
 
 export type GitAddress = {
   tenant: string

@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { GanglionError } from '../../contract/errors.ts'
 import { GitError } from '../../git/git-error.ts'
-import { GitSlots, type SlotLimits } from '../../git/native/git-slots.ts'
 import { Advertisements } from '../../git/serve/advertisements.ts'
 import { answerLsRefs, type LsRefs, peekLsRefs } from '../../git/serve/ls-refs.ts'
 import {
@@ -13,6 +12,7 @@ import {
   type TransferRequest,
 } from '../../git/serve/smart-http.ts'
 import { takeSlot } from '../../kb/take-slot.ts'
+import { FairSlots, type SlotLimits } from '../../system/concurrency/fair-slots.ts'
 import type { GitDoor } from './git-door.ts'
 
 export type { GitService }
@@ -39,7 +39,7 @@ export const packLimits = {
 
 export class GitTransfers {
   readonly #limits: GitLimits
-  readonly #slots: GitSlots
+  readonly #slots: FairSlots
   readonly #advertisements = new Advertisements()
   readonly #closing = new AbortController()
   readonly #running = new Set<Promise<void>>()
@@ -58,7 +58,7 @@ export class GitTransfers {
     const slots = { perKey: 2, perRepository: 4, perTenant: 6, inAll: 8 }
     const queue = { waiting: 1000, waitingPerKey: 200, patience: 300_000 }
     this.#limits = { ...transfer, ...slots, ...queue, ...limits }
-    this.#slots = new GitSlots(this.#limits)
+    this.#slots = new FairSlots(this.#limits)
   }
 
   /** Returns the maximum bytes of a request's inflated body. */

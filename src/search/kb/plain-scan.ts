@@ -69,14 +69,13 @@ export function withScanned(
   const more = scanned.filter((page) => page.isWhole || !isWhole)
   const lowest = kept.hits.at(-1)?.rank ?? 1
   const from = Math.max(0, offset - kept.total)
-  const shown = more
-    .slice(from, from + limit - kept.hits.length)
-    .map(({ key, content, title, terms, score }): PageHit => {
-      const leaves = terms.map((term) => ({ type: 'term', term, text: term }) as const)
-      const excerpt = highlight(content, leaves, analyserFor(language))
-      const rank = (lowest * score) / Math.max(score, more[0]?.score ?? 1)
-      return { key, highlight: excerpt === '' ? highlight(title, leaves, analyserFor(language)) : excerpt, rank }
-    })
+  const shown = more.slice(from, from + limit - kept.hits.length).map((page): PageHit => {
+    const { key, title, terms, score } = page
+    const leaves = terms.map((term) => ({ type: 'term', term, text: term }) as const)
+    const excerpt = highlight(cutText(bestPart(page), passageLength), leaves, analyserFor(language))
+    const rank = (lowest * score) / Math.max(score, more[0]?.score ?? 1)
+    return { key, highlight: excerpt === '' ? highlight(title, leaves, analyserFor(language)) : excerpt, rank }
+  })
   const total = kept.total + more.length
   return { hits: [...kept.hits, ...shown], total, matched: isWhole || total === 0 ? 'all' : 'some' }
 }

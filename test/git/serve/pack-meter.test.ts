@@ -73,7 +73,7 @@ describe('a pack', () => {
     const { pack, objects, unpacked } = packByGit()
     expect((await metered(pack, { ...limits, maxObjects: objects })).refused).toBeUndefined()
     expect((await metered(pack, { ...limits, maxObjects: objects - 1 })).refused).toBe(
-      `PackRefused: The push has ${objects} objects; ${objects - 1} are allowed.`,
+      `PackRefused: The pack has ${objects} objects; ${objects - 1} are allowed.`,
     )
     expect((await metered(pack, { ...limits, maxUnpackedBytes: unpacked + 20_000 })).refused).toBeUndefined()
     expect((await metered(pack, { ...limits, maxUnpackedBytes: unpacked - 1 })).refused).toMatch(/unpacks to more than/)
@@ -95,10 +95,10 @@ describe('before git sees it', () => {
   const base = Buffer.alloc(100_000)
 
   test.each<[string, PackedObject, string]>([
-    ['an object', { ...blob('x'), size: 1_000_001 }, 'The push has an object of 1 MB; 1 MB are allowed.'],
-    ['an object of any size', { ...blob('x'), size: 2 ** 52 }, 'The push has an object of 4294967296 MB'],
-    ['a delta', { ...expandingDelta(base, 1000), size: 1_000_001 }, 'The push has an object of 1 MB'],
-    ['the result of a delta', expandingDelta(base, 2_000_000), 'The push has an object of 2 MB'],
+    ['an object', { ...blob('x'), size: 1_000_001 }, 'The pack has an object of 1 MB; 1 MB are allowed.'],
+    ['an object of any size', { ...blob('x'), size: 2 ** 52 }, 'The pack has an object of 4294967296 MB'],
+    ['a delta', { ...expandingDelta(base, 1000), size: 1_000_001 }, 'The pack has an object of 1 MB'],
+    ['the result of a delta', expandingDelta(base, 2_000_000), 'The pack has an object of 2 MB'],
   ])('%s that is too large is rejected', async (_, object, reason) => {
     const pack = hostilePack([before, object])
     const { passed, refused } = await metered(pack, limits, [40, 1])
@@ -108,7 +108,7 @@ describe('before git sees it', () => {
 
   test('many objects that are too large together are rejected', async () => {
     const many = Array.from({ length: 30 }, (_, n) => blob(Buffer.alloc(500_000, n)))
-    expect((await metered(hostilePack(many))).refused).toContain('unpacks to more than 10 MB: push it in parts.')
+    expect((await metered(hostilePack(many))).refused).toContain('unpacks to more than 10 MB: send it in parts.')
     const deltas = Array.from({ length: 30 }, (_, n) => expandingDelta(base, 500_000 + n))
     expect((await metered(hostilePack([blob(base), ...deltas]))).refused).toContain('unpacks to more than 10 MB')
   })

@@ -8,6 +8,7 @@ import { PackRefused } from '../../../src/git/serve/pack-meter.ts'
 import { withQuarantine } from '../../../src/git/transport/incoming-pack.ts'
 import { requireConnected } from '../../../src/git/transport/missing-objects.ts'
 import { tempDir } from '../../support/temp.ts'
+import { blob, hostilePack, type PackedObject } from '../support/hostile-pack.ts'
 import { nativeGit, nativeGitBytes } from '../support/native-git.ts'
 
 const limits = { maxPack: 1_000_000, maxObjects: 1000, maxObjectBytes: 100_000, maxUnpackedBytes: 1_000_000 }
@@ -129,3 +130,27 @@ function packWith(type: number, data: Buffer): Buffer {
   const body = Buffer.concat([Buffer.from('PACK\0\0\0\x02\0\0\0\x01', 'latin1'), Buffer.from(head), deflateSync(data)])
   return Buffer.concat([body, createHash('sha1').update(body).digest()])
 }
+
+test('each delta is made once, also of a long chain that stands in the pack from its end', async () => {
+  const { here } = await repositories()
+  const text = (n: number) => String(n).padStart(8, '0')
+  const oid = (n: number) =>
+    createHash('sha1')
+      .update(`blob 8\0${text(n)}`)
+      .digest('hex')
+  const delta = (n: number): PackedObject => {
+    // The sizes of the base and of the result, then eight bytes to insert.
+    const data = Buffer.concat([Buffer.from([8, 8, 8]), Buffer.from(text(n))])
+    return { type: 7, size: data.length, data, base: oid(n - 1) }
+  }
+  const length = 9_000
+  const chain = Array.from({ length }, (_, n) => delta(length - n))
+  const wide = { ...limits, maxObjects: length + 1 }
+  await withQuarantine(here.gitDir, chunks(hostilePack([...chain, blob(text(0))])), wide, async ({ folder }) => {
+    const apart = new Repository(here.gitDir, { quarantine: folder })
+    expect((await apart.read(oid(length))).data.toString()).toBe(text(length))
+    apart.close()
+  })
+  const lost = withQuarantine(here.gitDir, chunks(hostilePack(chain)), wide, async () => {})
+  await expect(lost).rejects.toThrow('the base of a delta is not in its pack')
+})

@@ -220,7 +220,7 @@ describe('a push that unpacks to too much', () => {
     commitFile(clone, 'zeros.bin', Buffer.alloc(30_000_000))
     for (const config of ['http.postBuffer=100m', 'http.postBuffer=4096']) {
       const { code, stderr } = await git(clone, '-c', config, 'push', 'origin', 'main')
-      const reason = ' ! [remote rejected] main -> main (The push has an object of 29 MB; 1 MB are allowed.)'
+      const reason = ' ! [remote rejected] main -> main (The pack has an object of 29 MB; 1 MB are allowed.)'
       expect([code, stderr]).toEqual([1, expect.stringContaining(reason)])
     }
     expect(server.judged).toEqual([])

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { type ContextOptions, type OpenContext, openContext } from '../../../src/app/open-context.ts'
 import { audienceClone } from '../../../src/kb/clone/audience-clone.ts'
-import { adoptKnowledgeBase } from '../../../src/operate/adopt/adopt-kb.ts'
+import { type AdoptOptions, adoptKnowledgeBase } from '../../../src/operate/adopt/adopt-kb.ts'
 import { verify } from '../../../src/operate/verify/verify.ts'
 import { listNeurons } from '../../../src/pages/list-neurons.ts'
 import { readHistory } from '../../../src/pages/read-history.ts'
@@ -204,7 +204,7 @@ test('a hostile last commit is refused with what is wrong, and leaves nothing', 
   const refused = async (
     change: (hostile: HostileCommits, tree: string) => string,
     message: RegExp,
-    maxBytes?: number,
+    limits?: AdoptOptions['limits'],
   ) => {
     const { dir, native } = repositoryOf(page)
     const hostile = new HostileCommits(dir)
@@ -213,7 +213,7 @@ test('a hostile last commit is refused with what is wrong, and leaves nothing', 
       main,
       hostile.commit(change(hostile, native.git('rev-parse', `${main}^{tree}`)), native.git('rev-parse', main)),
     )
-    const adoption = adoptKnowledgeBase(ctx, { source: dir, tenant: 'acme', ...(maxBytes && { maxBytes }) })
+    const adoption = adoptKnowledgeBase(ctx, { source: dir, tenant: 'acme', ...(limits && { limits }) })
     await expect(adoption).rejects.toThrow(message)
     await expectNothing(ctx)
   }
@@ -234,7 +234,10 @@ test('a hostile last commit is refused with what is wrong, and leaves nothing', 
   await refused((h, tree) => h.with(tree, 'b.md', entry(h, '---\na: [\n---\nB\n')), /b\.md:/)
   await refused((h, tree) => h.with(tree, 'kb.yaml', entry(h, 'title: x\n')), /has a kb\.yaml, but not the queue/)
   await refused((h) => h.with(h.tree([]), 'a.txt', entry(h, 'x')), /has no file of Markdown/)
-  await refused((_, tree) => tree, /has more than 0 GB: leave large files out/, 1)
+  await refused((_, tree) => tree, /has more than 0 GB: leave large files out/, { maxPack: 1 })
+  const is = (_: HostileCommits, tree: string) => tree
+  await refused(is, /is too large: The pack has \d+ objects; 2 are allowed\. Leave large files/, { maxObjects: 2 })
+  await refused(is, /unpacks to more than 1 MB/, { maxUnpackedBytes: 100 })
   const bomb = (h: HostileCommits, leaf: string) => {
     let [tree, mode] = [leaf, leaf === h.tree([]) ? '40000' : '100644']
     for (let depth = 0; depth < 10; depth++) {
@@ -246,6 +249,21 @@ test('a hostile last commit is refused with what is wrong, and leaves nothing', 
   await refused((h) => bomb(h, h.blob('# A')), /too many files/)
   await refused((h) => bomb(h, h.tree([])), /too many files|is empty/)
 }, 60_000)
+
+test('a large object of an earlier commit is refused, also one that is stored as a delta', async () => {
+  const ctx = await elsewhere()
+  const { dir, native, write } = repositoryOf({ 'a.md': '# A\n' })
+  const text = 'Nine to five, but not on Sundays.\n'.repeat(90_000)
+  write({ 'old.txt': text })
+  write({ 'old.txt': `${text}Closed.\n` })
+  write({ 'old.txt': null })
+  native.git('repack', '-adfq')
+  const adopt = (maxObjectBytes: number) =>
+    adoptKnowledgeBase(ctx, { source: dir, tenant: 'acme', limits: { maxObjectBytes } })
+  await expect(adopt(text.length)).rejects.toThrow(/has an object of 3 MB; 3 MB are allowed/)
+  await expectNothing(ctx)
+  expect((await adopt(text.length + 10)).neurons).toBe(1)
+})
 
 test('what is no repository, an empty one and one with a bad name are refused', async () => {
   const ctx = await elsewhere()

@@ -1,8 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import type { CandidateInput } from '../../../src/contract/candidates.ts'
 import { createKnowledgeBase } from '../../../src/kb/create-kb.ts'
+import { projectionFile } from '../../../src/kb/projection/projection.ts'
 import { rebuild } from '../../../src/operate/rebuild.ts'
 import { approveCandidate } from '../../../src/queue/approve-candidate.ts'
 import { dismissCandidate } from '../../../src/queue/decide-candidate.ts'
@@ -187,4 +189,26 @@ test('a key makes no bundle that says what its candidates do, whatever they clai
   }
   const { entries } = await listQueue(ctx, curator, { kb: 'handbook', status: 'pending', bundles: true, limit: 50 })
   expect(entries.map(({ bundle }) => bundle)).toEqual([undefined, undefined])
+})
+
+test('each zone is counted whole up to 10,000, however many the others have', async () => {
+  const { ctx, kbId, submit, list } = await newQueue()
+  const id = await submit({ metadata: JSON.stringify({ actionZone: 'red' }) })
+  const db = new DatabaseSync(join(ctx.directory.index(kbId), projectionFile))
+  const columns = db
+    .prepare("SELECT name FROM pragma_table_info('candidates')")
+    .all()
+    .map(({ name }) => String(name))
+  const copied = columns.map((name) => (name === 'id' ? "id || '-' || n" : name === 'zone' ? '$zone' : name))
+  const copy = db.prepare(`INSERT INTO candidates SELECT ${copied} FROM candidates,
+    (WITH RECURSIVE c (n) AS (SELECT $from UNION ALL SELECT n + 1 FROM c WHERE n < $to) SELECT n FROM c) WHERE id = $id`)
+  copy.run({ id, zone: null, from: 1, to: 12_000 })
+  copy.run({ id, zone: 'yellow', from: 12_001, to: 21_000 })
+  copy.run({ id, zone: 'green', from: 21_001, to: 21_003 })
+  expect((await list({ limit: 1 })).counts.zone).toEqual({ red: 1, yellow: 9_000, green: 3, none: 10_001 })
+  expect((await list({ limit: 1, zone: 'green' })).counts.zone.yellow).toBe(9_000)
+  expect((await list({ limit: 1, zone: 'green' })).counts.status.pending).toBe(3)
+  const plan = db.prepare("EXPLAIN QUERY PLAN SELECT 1 FROM candidates WHERE status = 'pending' AND zone IS NULL").all()
+  db.close()
+  expect(plan[0]?.detail).toContain('COVERING INDEX candidates_by_zone (status=? AND zone=?)')
 })

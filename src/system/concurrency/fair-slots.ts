@@ -1,36 +1,36 @@
-/** No git process can be started: too many requests wait already, one has waited for too long, or the server closes. */
-export class GitSlotError extends Error {
+/** No slot is free: too many works wait already, one has waited for too long, or the slots are closed. */
+export class SlotError extends Error {
   readonly reason: 'queue-full' | 'waited-too-long' | 'closed'
 
-  constructor(reason: GitSlotError['reason']) {
-    super(`No git process can be started: ${reason}`)
+  constructor(reason: SlotError['reason']) {
+    super(`No slot is free: ${reason}`)
     this.reason = reason
   }
 }
 
-/** Owner of a process. Each name is counted on its own. */
-export type SlotClaim = { key: string; repository: string; tenant: string }
+/** Caller, repository and tenant that a work is for. Each name is counted on its own. */
+export type SlotClaim = { key: string; repository?: string; tenant?: string }
 
 export type SlotLimits = {
-  /** Processes at once. */
+  /** Works at once. Those of a repository or a tenant are as many as fit, where no limit is given. */
   perKey: number
-  perRepository: number
-  perTenant: number
+  perRepository?: number
+  perTenant?: number
   inAll: number
-  /** Requests that wait for a process. */
+  /** Works that wait for a slot. */
   waiting: number
   waitingPerKey: number
-  /** Milliseconds that a request waits at most. */
-  patience: number
+  /** Milliseconds that a work waits at most; without it, as long as others take. */
+  patience?: number
 }
 
 type Waiting = { claim: SlotClaim; start(): void; giveUp(reason: unknown): void }
 
 /**
- * Bounds how many git processes run at once. Requests that find no free slot wait. Keys are served in turn, the requests of one
- * key in the order in which they came, so a key with many requests does not delay the others.
+ * Bounds how many works run at once, such as processes of git. A work that finds no free slot waits. Keys are served in turn, the works of one
+ * key in the order in which they came, so a key with many works does not delay the others.
  */
-export class GitSlots {
+export class FairSlots {
   readonly #limits: SlotLimits
   readonly #running = new Map<string, number>()
   /** Waiting requests by key. A key that was served moves to the end. */
@@ -45,7 +45,7 @@ export class GitSlots {
   /**
    * Waits for a slot.
    * @returns a function that frees the slot; a second call does nothing.
-   * @throws {GitSlotError}, or the signal's reason if it aborts first.
+   * @throws {SlotError}, or the signal's reason if it aborts first.
    */
   async take(claim: SlotClaim, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted()
@@ -64,15 +64,15 @@ export class GitSlots {
   close(): void {
     this.#isClosed = true
     for (const queue of [...this.#queues.values()]) {
-      for (const waiting of [...queue]) waiting.giveUp(new GitSlotError('closed'))
+      for (const waiting of [...queue]) waiting.giveUp(new SlotError('closed'))
     }
   }
 
   #wait(claim: SlotClaim, signal: AbortSignal): Promise<void> {
-    if (this.#isClosed) throw new GitSlotError('closed')
+    if (this.#isClosed) throw new SlotError('closed')
     const queue = this.#queues.get(claim.key) ?? new Set()
     if (this.#waiting >= this.#limits.waiting || queue.size >= this.#limits.waitingPerKey) {
-      throw new GitSlotError('queue-full')
+      throw new SlotError('queue-full')
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const leave = () => {
@@ -95,7 +95,9 @@ export class GitSlots {
       },
     }
     const abort = () => waiting.giveUp(signal.reason)
-    const timer = setTimeout(() => waiting.giveUp(new GitSlotError('waited-too-long')), this.#limits.patience)
+    const { patience } = this.#limits
+    const late = () => waiting.giveUp(new SlotError('waited-too-long'))
+    const timer = patience === undefined ? undefined : setTimeout(late, patience)
     signal.addEventListener('abort', abort)
     queue.add(waiting)
     this.#queues.set(claim.key, queue)
@@ -131,11 +133,12 @@ export class GitSlots {
 
   #countersOf({ key, repository, tenant }: SlotClaim): [name: string, limit: number][] {
     const { perKey, perRepository, perTenant, inAll } = this.#limits
-    return [
+    const counters: [name: string, limit: number | undefined][] = [
       ['all', inAll],
       [`tenant ${tenant}`, perTenant],
       [`repository ${repository}`, perRepository],
       [`key ${key}`, perKey],
     ]
+    return counters.flatMap(([name, limit]) => (limit === undefined ? [] : [[name, limit]]))
   }
 }

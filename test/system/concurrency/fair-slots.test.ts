@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { GitSlotError, GitSlots, type SlotClaim } from '../../../src/git/native/git-slots.ts'
+import { FairSlots, type SlotClaim, SlotError } from '../../../src/system/concurrency/fair-slots.ts'
 
 const never = new AbortController().signal
 const limits = {
@@ -22,7 +22,7 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 
 test('slots are bounded by key, by repository, by tenant and in all', async () => {
   const bounded = async (taken: SlotClaim[], next: SlotClaim, other: SlotClaim) => {
-    const slots = new GitSlots(limits)
+    const slots = new FairSlots(limits)
     const releases = await Promise.all(taken.map((one) => slots.take(one, never)))
     const waiting = slots.take(next, never)
     expect(await isSettled(waiting)).toBe(false)
@@ -45,7 +45,7 @@ test('slots are bounded by key, by repository, by tenant and in all', async () =
 })
 
 test('keys are served in turn, the requests of one key as they came', async () => {
-  const slots = new GitSlots({ ...limits, perRepository: 1 })
+  const slots = new FairSlots({ ...limits, perRepository: 1 })
   const release = await slots.take(claim('flood'), never)
   const served: string[] = []
   const ask = async (name: string) => {
@@ -60,7 +60,7 @@ test('keys are served in turn, the requests of one key as they came', async () =
 })
 
 test('a key whose repository is busy does not delay another repository', async () => {
-  const slots = new GitSlots({ ...limits, perRepository: 1 })
+  const slots = new FairSlots({ ...limits, perRepository: 1 })
   const [first, other] = [await slots.take(claim('a', 'r'), never), await slots.take(claim('b', 's'), never)]
   const busy = slots.take(claim('c', 'r'), never)
   const free = slots.take(claim('c', 's'), never)
@@ -72,19 +72,19 @@ test('a key whose repository is busy does not delay another repository', async (
 })
 
 test('a request is rejected when too many wait, and when it has waited for too long', async () => {
-  const slots = new GitSlots({ ...limits, perRepository: 1, waiting: 3, waitingPerKey: 2, patience: 50 })
+  const slots = new FairSlots({ ...limits, perRepository: 1, waiting: 3, waitingPerKey: 2, patience: 50 })
   const release = await slots.take(claim('a'), never)
   const waiting = [slots.take(claim('a'), never), slots.take(claim('a'), never)]
-  await expect(slots.take(claim('a'), never)).rejects.toEqual(new GitSlotError('queue-full'))
+  await expect(slots.take(claim('a'), never)).rejects.toEqual(new SlotError('queue-full'))
   waiting.push(slots.take(claim('b'), never))
-  await expect(slots.take(claim('c'), never)).rejects.toEqual(new GitSlotError('queue-full'))
-  for (const late of waiting) await expect(late).rejects.toEqual(new GitSlotError('waited-too-long'))
+  await expect(slots.take(claim('c'), never)).rejects.toEqual(new SlotError('queue-full'))
+  for (const late of waiting) await expect(late).rejects.toEqual(new SlotError('waited-too-long'))
   release()
   ;(await slots.take(claim('a'), never))()
 })
 
 test('a client that goes makes room', async () => {
-  const slots = new GitSlots({ ...limits, perRepository: 1, waiting: 1 })
+  const slots = new FairSlots({ ...limits, perRepository: 1, waiting: 1 })
   const release = await slots.take(claim('a'), never)
   const leaving = new AbortController()
   const gone = slots.take(claim('a'), leaving.signal)
@@ -97,11 +97,11 @@ test('a client that goes makes room', async () => {
 })
 
 test('closing rejects what waits and lets what runs finish', async () => {
-  const slots = new GitSlots({ ...limits, perRepository: 1 })
+  const slots = new FairSlots({ ...limits, perRepository: 1 })
   const release = await slots.take(claim('a'), never)
   const waiting = [slots.take(claim('a'), never), slots.take(claim('b'), never)]
   slots.close()
-  for (const rejected of waiting) await expect(rejected).rejects.toEqual(new GitSlotError('closed'))
-  await expect(slots.take(claim('a'), never)).rejects.toEqual(new GitSlotError('closed'))
+  for (const rejected of waiting) await expect(rejected).rejects.toEqual(new SlotError('closed'))
+  await expect(slots.take(claim('a'), never)).rejects.toEqual(new SlotError('closed'))
   release()
 })
