@@ -5,7 +5,7 @@ import { type KbView, openView } from '../kb/access/kb-view.ts'
 import { LinkView } from '../kb/access/link-view.ts'
 import { NamedSources, type ShownFields, shownFields } from '../kb/access/shown-fields.ts'
 import type { Context } from '../kb/context.ts'
-import { countLinks, linksOf } from '../kb/projection/link-queries.ts'
+import { hasManyLinks, linksOf } from '../kb/projection/link-queries.ts'
 import { findNeuron, neuronsOfDocument } from '../kb/projection/neuron-queries.ts'
 import { commitsByPrefix, createdAt, versionAt } from '../kb/projection/version-queries.ts'
 import { type NeuronFile, parseNeuronFile } from '../markdown/file/neuron-file.ts'
@@ -26,8 +26,6 @@ import type { Basis } from './neuron-answers.ts'
 import { neuronAnswers } from './neuron-answers.ts'
 
 const maxBacklinks = 1000
-/** Rows of more links take some 10 ms to read. */
-const manyLinks = 2000
 
 type AskedNeuron = { kb: string; seqId: string; at?: string }
 export type ReadNeuron = {
@@ -68,7 +66,7 @@ export async function readNeuronFile(
 
 async function readCurrent(reading: Reading, seqId: string): Promise<ReadNeuron> {
   const { ctx, caller, view, links: linkView, named } = reading
-  if ((view.about(seqId, countLinks) ?? 0) > manyLinks) await ownTurn()
+  if (view.about(seqId, hasManyLinks)) await ownTurn()
   const row = view.about(seqId, findNeuron)
   if (row === undefined) throw new GanglionError('not_found')
   const { blob, audience: _audience, isPartial, verified: _, owner: __, ...shown } = row

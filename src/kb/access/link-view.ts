@@ -1,8 +1,17 @@
 import type { EdgeType } from '../../contract/vocabulary.ts'
 import { type LinkMeaning, meaningOf } from '../../rules/links/link-meaning.ts'
 import type { LinkAddress, NamedNeuron } from '../../rules/links/link-target.ts'
+import { ownTurn } from '../../system/pauses.ts'
 import { goesBy, type KbIdentity } from '../kb-identity.ts'
-import { keysOf, type LinkRow, linksByBareKey, linksByKey, linksOf, namesByKey } from '../projection/link-queries.ts'
+import {
+  hasManyLinks,
+  keysOf,
+  type LinkRow,
+  linksByBareKey,
+  linksByKey,
+  linksOf,
+  namesByKey,
+} from '../projection/link-queries.ts'
 import { titleOf } from '../projection/neuron-queries.ts'
 import type { KbView } from './kb-view.ts'
 
@@ -67,7 +76,7 @@ export class LinkView {
   /** Returns the edges from a Neuron, each once, by target and type. @param pause is called after each link: a page may have 20,000 */
   async edgesFrom(seqId: string, pause: () => Promise<void>): Promise<GraphEdge[]> {
     const edges: GraphEdge[] = []
-    await pause()
+    if (this.#view.about(seqId, hasManyLinks)) await ownTurn()
     for (const link of this.#view.about(seqId, linksOf) ?? []) {
       await pause()
       const edge = this.edgeOf(link)

@@ -20,6 +20,11 @@ export function countLinks(sql: Sql, seqId: string): number {
   return Number(sql.get`SELECT count(*) AS count FROM links WHERE seq_id = ${seqId}`?.count)
 }
 
+/** True if reading the links of a Neuron takes some 10 ms or more, so that it needs a turn of its own. */
+export function hasManyLinks(sql: Sql, seqId: string): boolean {
+  return countLinks(sql, seqId) > 2000
+}
+
 /** Returns a Neuron's links in order, except plain names that only one Neuron has, which certainly lead to it. */
 export function doubtfulLinksOf(sql: Sql, seqId: string): LinkRow[] {
   return sql.all`SELECT links.*, path FROM links JOIN neurons USING (seq_id) WHERE seq_id = ${seqId}
