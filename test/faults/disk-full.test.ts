@@ -60,12 +60,15 @@ test('on a full disk writes fail, reads go on, nothing is lost, and space is all
       free = fill()
     })
     expect(ledger.failures).toBeGreaterThan(before)
-    expect(await readBack(api, ledger)).toEqual([])
+    // Git may take a commit just before the disk is full, and the tables then cannot follow it: readers see the state before.
+    const late = await readBack(api, ledger)
+    expect(late.filter((problem) => !/"error":"not_found"|"status":"pending"/.test(problem))).toEqual([])
     expect(await witness(ledger)).toEqual([])
     await refusesPush(pusher, remote, deployment)
     free()
     await delay(measuredFor)
     await askAgain(api, ledger)
+    expect(await readBack(api, ledger)).toEqual([])
     expect((await pusher.pushOnce(remote)).stderr).toContain('main is now')
   }
   await load(target, { ledger, known, forMs: 500, tolerance: 'no failures' })
