@@ -6,11 +6,11 @@ import { GitFetch, KeyAudience, Role, WebhookFormat } from './vocabulary.ts'
 /** A name that people choose: one line. */
 export const Label = z.string().regex(/^[^\p{Cc}]{1,100}$/u, 'must be one line of 1 to 100 characters')
 
-/** How much a key may propose, and what, in each knowledge base. */
+/** Limits on a key's proposals in each knowledge base. */
 export const KeyLimits = z.object({
-  /** Its candidates that may wait at once; null: any number. */
+  /** Maximum number of its pending candidates; null: unlimited. */
   pending: z.int().min(0).max(10_000).nullable(),
-  /** Those of a day (UTC) that the policy may approve; the others wait. Null: any number. */
+  /** Maximum number of its candidates a day (UTC) that the policy may approve; further ones are pending. Null: unlimited. */
   approved: z.int().min(0).max(10_000).nullable(),
   /** Folders or pages below `neurons/`, and tags: a page needs one of them. Both empty: any page. */
   paths: z
@@ -20,7 +20,7 @@ export const KeyLimits = z.object({
 })
 export type KeyLimits = z.infer<typeof KeyLimits>
 
-/** Limits that limit something, or null. */
+/** Returns the limits, or null if they limit nothing. */
 export function limitsOrNone(limits: KeyLimits): KeyLimits | null {
   const { pending, approved, paths, tags } = limits
   return pending === null && approved === null && paths.length === 0 && tags.length === 0 ? null : limits
@@ -34,7 +34,7 @@ export const NewApiKey = z.object({
   /** Null if it does not expire. */
   expiresAt: z.date().nullable(),
   git: GitFetch.default('shown'),
-  /** Audience that a reader key may ask for beside its own. Other roles need none. */
+  /** Audience that a reader key may request besides its own. Other roles need none. */
   audience: KeyAudience.nullable().default(null),
   limits: KeyLimits.nullable().default(null),
 })
@@ -55,12 +55,12 @@ export const NewWebhook = z.object({
   kb: TextOrUuid.optional(),
   /** Kinds of events to send; empty for all. */
   kinds: z.array(EventKind),
-  /** What the messages look like. */
+  /** Format of the messages. */
   format: WebhookFormat.default('ganglion'),
 })
 export type NewWebhook = z.input<typeof NewWebhook>
 
-/** Where pages are, as a browser names it in `Origin`. */
+/** Origin of pages, as a browser sends it in `Origin`. */
 const WebOrigin = z
   .string()
   .max(300, 'must have at most 300 characters each')
@@ -70,7 +70,7 @@ const WebOrigin = z
   }, 'must be addresses without a path, such as https://www.example.org')
   .transform((text) => new URL(text).origin)
 
-/** Pages of others that may ask a knowledge base. */
+/** Website whose pages may query a knowledge base. */
 export const NewSite = z.object({
   name: Label,
   origins: z.array(WebOrigin).min(1).max(20),

@@ -3,11 +3,11 @@ import { KbUuid, ObjectId, Timestamp } from './identifiers.ts'
 import { maxQuery } from './search.ts'
 import { Audience, SeqId } from './vocabulary.ts'
 
-/** Answer tests of one knowledge base that are run. */
+/** Maximum number of answer tests of one knowledge base that are run. */
 export const maxTests = 500
 export const maxTestFiles = 50
 export const maxTestFileBytes = 64 * 1024
-/** Results of a question that are kept to compare. */
+/** Number of results of a question that are stored for comparison. */
 export const shownResults = 3
 
 const line = (max: number) =>
@@ -64,7 +64,7 @@ export type AnswerTest = z.output<typeof AnswerTest>
 
 const sent = z.object({ ...fields, search: z.object(search).describe(searched).exactOptional() })
 
-/** Without an expectation, today's answer is one. */
+/** Test to add. Without an expectation, the present answer becomes one. */
 export const AnswerTestInput = sent.meta({
   id: 'AnswerTestInput',
   description: "An answer test to add. Without an expectation, today's answer becomes one: the same first Neuron.",
@@ -223,7 +223,7 @@ export const TestEffects = z
   })
 export type TestEffects = z.output<typeof TestEffects>
 
-/** While nobody knows yet. */
+/** Effects while the tests are still running. */
 export const runningTests: TestEffects = { state: 'running', tests: 0, broken: [], mended: [], changed: [] }
 
 export const AddedTest = z

@@ -51,7 +51,7 @@ export const BlamedSentence = z
   .meta({ id: 'BlamedSentence' })
 export type BlamedSentence = z.infer<typeof BlamedSentence>
 
-/** For questions, whose answers cite passages. */
+/** Blame parameters for questions, whose answers cite passages. */
 export const AskedBlame = z
   .boolean()
   .describe('`true`: say with each passage or citation who said its sentences. Default: `false`.')

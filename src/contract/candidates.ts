@@ -11,7 +11,7 @@ export const WellFormed = z
   .string()
   .refine((text) => text.isWellFormed() && !text.includes('\0'), 'must not hold NUL or lone surrogates')
 
-/** Length in characters (code points), as JSON Schema counts them: an emoji is one. */
+/** Title, whose length is in characters (code points), as in JSON Schema: an emoji is one. */
 const Title = WellFormed.min(1)
   .refine(
     (title) => title.length <= 2 * maxTitle && [...title].length <= maxTitle,
@@ -65,7 +65,7 @@ export const CandidateInput = z
   .meta({
     id: 'CandidateInput',
     description: 'A proposed Neuron.',
-    // Within `allOf`, since generators of types take `anyOf` beside `properties` for another type altogether.
+    // Within `allOf`, since type generators interpret `anyOf` next to `properties` as a different type.
     allOf: [{ anyOf: [{ required: ['knowledgeBaseId'] }, { required: ['kb'] }] }],
     examples: [
       {
@@ -134,7 +134,7 @@ export const CandidateBatch = z
     examples: [{ candidates: [{ kb: 'handbook', kind: 'external-feed', title: 'Hours', content: 'Nine to five.' }] }],
   })
 
-/** The same before each candidate is checked on its own. */
+/** Batch before each candidate is checked separately. */
 export const UncheckedBatch = z.object({ candidates: z.array(z.unknown()).min(1).max(maxSubmitted) })
 
 export const CandidateResults = z

@@ -8,27 +8,27 @@ export function neuronPage(kbSlug: string, seqId: string): string {
   return `${kbPage(kbSlug)}/neurons/${encodeURIComponent(seqId)}`
 }
 
-/** The pages that are past their date. */
+/** Returns the path of the list of pages past their date. */
 export function stalePage(kbSlug: string): string {
   return `${kbPage(kbSlug)}/stale`
 }
 
-/** A candidate in the queue. */
+/** Returns the path of a candidate in the queue. */
 export function candidatePage(candidateId: string): string {
   return `/queue/${encodeURIComponent(candidateId)}`
 }
 
-/** Where candidates are tried before they are approved. */
+/** Returns the path of the page that previews candidates before they are approved. */
 export function previewPage(candidateIds: readonly string[]): string {
   return `/preview/${candidateIds.join(',')}`
 }
 
-/** The page of a candidate after its submission, with a notice. */
+/** Returns the path of a candidate after its submission, with a notice. */
 export function proposedPage(candidateId: string): string {
   return `${candidatePage(candidateId)}?proposed=1`
 }
 
-/** The version of a Neuron at a commit. */
+/** Returns the path of a Neuron's version at a commit. */
 export function versionPage(kbSlug: string, seqId: string, commit: string): string {
   return `${neuronPage(kbSlug, seqId)}?at=${encodeURIComponent(commit)}`
 }
@@ -37,7 +37,7 @@ export function filePage(kbSlug: string, path: string): string {
   return `${kbPage(kbSlug)}/files/${path.split('/').map(encodeURIComponent).join('/')}`
 }
 
-/** The editor for a new page with this title. */
+/** Returns the path of the editor for a new page with this title. */
 export function newPage(kbSlug: string, title: string): string {
   return `${kbPage(kbSlug)}/new?title=${encodeURIComponent(title)}`
 }
@@ -47,7 +47,7 @@ export function treePage(kbSlug: string, folder: string): string {
   return `${kbPage(kbSlug)}/tree${folder === '' ? '' : `?folder=${encodeURIComponent(folder)}`}`
 }
 
-/** The pages of a tag. */
+/** Returns the path of the pages with a tag. */
 export function tagPage(kbSlug: string, tag: string): string {
   return `${kbPage(kbSlug)}/tags?tag=${encodeURIComponent(tag)}`
 }
@@ -57,7 +57,7 @@ export type SourcePlace = {
   page?: string | number | undefined
   slide?: string | number | undefined
   sheet?: string | undefined
-  /** Seconds. */
+  /** Position in a recording, in seconds. */
   time?: string | number | undefined
 }
 
@@ -65,7 +65,7 @@ export function sourcesPage(kbSlug: string): string {
   return `${kbPage(kbSlug)}/sources`
 }
 
-/** A Source, or a position in its text. */
+/** Returns the path of a Source, or of a position in its text. */
 export function sourcePage(kbSlug: string, id: string, place: SourcePlace = {}): string {
   const path = `${sourcesPage(kbSlug)}/${encodeURIComponent(id)}`
   const found = keyOf(place)
@@ -74,7 +74,7 @@ export function sourcePage(kbSlug: string, id: string, place: SourcePlace = {}):
   return `${path}?${name}=${encodeURIComponent(value)}#${placeId(place)}`
 }
 
-/** The id of the element at a position. */
+/** Returns the id of the element at a position. */
 export function placeId(place: SourcePlace): string | undefined {
   const found = keyOf(place)
   return found && `${found[0]}-${encodeURIComponent(found[1])}`

@@ -22,7 +22,7 @@ export const MergeConflict = z
   })
   .meta({ id: 'MergeConflict' })
 
-/** What a commit on `main` still needs. */
+/** Approvals that a commit on `main` still needs. */
 export const Awaiting = z
   .object({
     votes: z.int().min(0).describe('Approvals that are missing.'),

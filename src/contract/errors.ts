@@ -1,6 +1,6 @@
 /**
- * Every error of the API: its stable code, HTTP status, default message for a person, and what to do about it (`docs/errors.md`). The response has the code in `error` and
- * the message in `message`.
+ * All errors of the API: stable code, HTTP status, default message for a person, and remedy (`docs/errors.md`). The response has the code
+ * in `error` and the message in `message`.
  */
 export const errorTable = {
   malformed_request: {

@@ -6,7 +6,7 @@ type Faults = {
   formErrors?: readonly string[]
 }
 
-/** What people call a field whose name they may not know. Any other goes by the words of its name. */
+/** Display names of fields whose own names people may not know. Any other field is displayed by the words of its name. */
 const fieldWords: Readonly<Record<string, string>> = {
   content: 'text',
   q: 'query',
@@ -28,7 +28,7 @@ const fieldWords: Readonly<Record<string, string>> = {
   shouldCite: 'seqId',
 }
 
-/** Parses what somebody sent. @throws {ValidationError} that says what is wrong as the rest of a sentence: `must be text` */
+/** Parses untrusted data. @throws {ValidationError} whose messages complete a sentence: `must be text` */
 export function parseSent<Schema extends z.ZodType>(schema: Schema, data: unknown): z.output<Schema> {
   const parsed = schema.safeParse(data, { error: faultOf })
   if (parsed.success) return parsed.data
@@ -36,7 +36,7 @@ export function parseSent<Schema extends z.ZodType>(schema: Schema, data: unknow
   throw new ValidationError({ ...fieldErrors }, formErrors)
 }
 
-/** A sentence for each fault, for a person: without the names of fields. */
+/** Returns a sentence for each fault, for a person: without the names of fields. */
 export function faultSentences({ fieldErrors = {}, formErrors = [] }: Faults): { field?: string; text: string }[] {
   const ofFields = Object.entries(fieldErrors).flatMap(([field, messages = []]) =>
     messages.map((message) => ({ field, text: sentenceOf(field, message) })),
@@ -44,14 +44,14 @@ export function faultSentences({ fieldErrors = {}, formErrors = [] }: Faults): {
   return [...formErrors.map((text) => ({ text: /^must /.test(text) ? sentenceOf('body', text) : text })), ...ofFields]
 }
 
-/** All of {@link faultSentences} in one line. */
+/** Returns all of {@link faultSentences} on one line. */
 export function faultText(faults: Faults): string {
   return faultSentences(faults)
     .map(({ text }) => text)
     .join(' ')
 }
 
-/** A message that begins with a small letter is the rest of a sentence. */
+/** Completes a message that begins with a lower-case letter to a sentence. */
 function sentenceOf(field: string, message: string): string {
   if (!/^\p{Ll}/u.test(message)) return message
   const words =
@@ -73,7 +73,7 @@ const typeWords: Readonly<Record<string, string>> = {
   record: 'an object',
 }
 
-/** The fault of a value that says nothing of its own about it, as the rest of a sentence. */
+/** Returns the message for a fault without one of its own, to complete a sentence. */
 export function faultOf(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'invalid_type') {
     if (issue.input === undefined) return 'must be given'
@@ -91,7 +91,7 @@ export function faultOf(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code !== 'invalid_format') return undefined
   if (issue.format === 'uuid') return 'must be a UUID'
   if (issue.format === 'email') return 'must be an e-mail address'
-  // A pattern says nothing to most people. A schema that has one says in words what it takes.
+  // A pattern means nothing to most people, so schemas with one have their own message.
   return 'has the wrong form'
 }
 

@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream'
 
-/** A file for a response. `read` throws `rate_limited` or `unavailable` while too many others are read. */
+/** File for a response. `read` throws `rate_limited` or `unavailable` if too many others are being read. */
 export type FileContent = {
   filename: string
-  /** Bytes. */
+  /** Size in bytes. */
   size: number
   /** Identifies the bytes. */
   etag: string

@@ -1,7 +1,7 @@
 /** Limits on parsed JSON: levels of nesting, keys, and all values together. */
 export type JsonBounds = { depth: number; keys: number; values: number }
 
-/** For files and responses of other servers: limits only the recursion over the value. */
+/** Limits for files and responses of other servers, which only prevent deep recursion. */
 const ample: JsonBounds = { depth: 200, keys: Number.POSITIVE_INFINITY, values: Number.POSITIVE_INFINITY }
 
 /** Keys that can change a prototype when an object is copied carelessly. */

@@ -8,12 +8,12 @@ export function instantOf(text: string): string | undefined {
   const full = text.replace(/(T\d\d:\d\d)(?=Z|[+-])/, '$1:00')
   if (!forms.safeParse(full).success) return undefined
   const instant = new Date(full).toISOString()
-  // A zone can carry a time out of the years that sort as text.
+  // A zone can shift a time out of the years that sort as text.
   return /^\d/.test(instant) ? instant : undefined
 }
 
-/** The one grammar of dates in parameters. See {@link instantOf}. */
+/** Date or time in a parameter; all parameters share this grammar. See {@link instantOf}. */
 export const Moment = z.string().refine((text) => instantOf(text) !== undefined, message)
 
-/** A day as a parameter: of a time, its day in UTC. */
+/** Day in a parameter; a time is converted to its day in UTC. */
 export const DayOf = Moment.overwrite((text) => instantOf(text)?.slice(0, 10) ?? text)

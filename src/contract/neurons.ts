@@ -87,7 +87,7 @@ const example = {
   candidateId: '019caed1-03b2-7d5e-9c1a-2b3c4d5e6f70',
 }
 
-/** Marks what is past its date, wherever it is answered. */
+/** True for a page past its date, in every answer that names it. */
 export const Stale = z
   .literal(true)
   .describe(

@@ -5,7 +5,7 @@ export function foldEmail(text: string): string {
   return text.normalize('NFKC').trim().toLowerCase()
 }
 
-/** Parses to the normalized address, which identifies one person. */
+/** E-mail address. Parses to the normalized address, which identifies one person. */
 export const Email = z
   .string()
   .max(1000)
@@ -17,7 +17,7 @@ export const Email = z
       .regex(/^[^\s@<>"',;:\p{Cc}\p{Cf}\p{Cs}]+@[^\s@<>"',;:\p{Cc}\p{Cf}\p{Cs}]+$/u, 'must be an e-mail address'),
   )
 
-/** One line without characters that could imitate another author in a commit. */
+/** Name of a person: one line without characters that could imitate another author in a commit. */
 export const PersonName = z
   .string()
   .max(1000)

@@ -9,7 +9,7 @@ const effect =
   'commits of `refs/candidates/…`, which stand for their candidates as they are now. Others get 404, as for a candidate that ' +
   'does not exist; one that is decided gets `not_pending`.'
 
-/** The candidates that are previewed, in a query string. */
+/** Candidates to preview, in a query string. */
 export const PreviewParameter = z
   .string()
   .regex(new RegExp(`^${proposal}(?:,${proposal}){0,${maxPreviewed - 1}}$`), 'must be 1 to 10 ids, with commas between')
@@ -18,7 +18,7 @@ export const PreviewParameter = z
   .meta({ type: 'string' })
   .exactOptional()
 
-/** The same in a body. */
+/** Candidates to preview, in a body. */
 export const PreviewField = z
   .array(z.string().regex(new RegExp(`^${proposal}$`), 'must be the id of a candidate or a commit'))
   .min(1)
@@ -42,5 +42,5 @@ export const Preview = z
   .meta({ id: 'Preview' })
 export type Preview = z.infer<typeof Preview>
 
-/** What an answer says of its preview. */
+/** Preview that an answer is based on. */
 export const Previewed = Preview.describe('What is previewed. Absent without `preview`.').exactOptional()

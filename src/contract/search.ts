@@ -12,12 +12,11 @@ export const KbPath = z.object({ kbId: KbId })
 const DocumentKind = z.enum(documentKinds).describe('`wiki`: a Neuron. `source`: an uploaded Source.')
 
 export const maxQuery = 512
-/** Results of a search that can be skipped. */
+/** Maximum number of results that can be skipped. */
 export const maxOffset = 1000
 
 /**
- * Text of a query: at most `max` characters, also in the Unicode form NFKC, in which words are compared. There, one character can
- * become 18.
+ * Text of a query: at most `max` characters, also in the Unicode form NFKC, in which words are compared and one character can become 18.
  */
 function soughtText(max: number) {
   return z
@@ -67,7 +66,7 @@ export const SearchQuery = z.object({
 })
 export type SearchQuery = z.output<typeof SearchQuery>
 
-/** The search that names its knowledge base in the query string. */
+/** Search query that names its knowledge base in the query string. */
 export const TenantSearchQuery = SearchQuery.extend({
   kb: KbId.describe('Slug or UUID of one knowledge base. Default: every knowledge base of the tenant.').optional(),
 })
@@ -98,11 +97,11 @@ export const SearchHit = z
   .meta({ id: 'SearchHit' })
 export type SearchHit = z.infer<typeof SearchHit>
 
-/** What the results are ranked by. */
+/** Basis of the ranking. */
 const Ranking = z.enum(['words', 'words+meaning', 'words-model-down'])
 export type Ranking = z.infer<typeof Ranking>
 
-/** How much the search index lacks, in an answer that is made from it. */
+/** Number of pages that the search index lacks. */
 export const Behind = z
   .object({
     pages: z
@@ -116,7 +115,7 @@ export const Behind = z
       'While it lacks most, up to 1,000 of these pages are searched as plain text. Absent if the index has all pages.',
   )
 
-/** How the server interpreted the query. */
+/** Interpretation of the query by the server. */
 const understood = {
   behind: Behind,
   preview: Previewed,
@@ -212,7 +211,7 @@ const retrieveFields = z.object({
   preview: PreviewField,
 })
 
-/** How filters are called elsewhere. One that was ignored would let through what the caller leaves out. */
+/** Names of filters in other products. They are rejected: ignoring a filter would return what the caller excludes. */
 const otherNames = new Map(
   Object.entries({
     '`tags`': 'tag',

@@ -3,10 +3,10 @@ import { KbUuid, TextOrUuid } from './identifiers.ts'
 import { Moment } from './moment.ts'
 import { SeqId } from './vocabulary.ts'
 
-/** Neurons whose reversals are one entry of the queue, and are recorded in one commit. More come in several. */
+/** Maximum number of Neurons whose reversals are one entry of the queue and one commit. More are split into parts. */
 export const maxUndone = 500
 
-/** What one writer has changed on main since a time. */
+/** Request to undo what one writer has changed on main since a time. */
 export const UndoInput = z
   .object({
     by: z

@@ -12,27 +12,27 @@ export class Urls {
     return URL.parse(this.base)?.pathname.replace(/\/$/, '') ?? ''
   }
 
-  /** A page of the console, by its path. */
+  /** Returns the URL of a page of the console, by its path. */
   page(path: string): string {
     return `${this.base}${path}`
   }
 
-  /** The page where a curator decides on a candidate. */
+  /** Returns the URL of the page where a curator decides on a candidate. */
   candidate(candidateId: string): string {
     return `${this.base}/queue/${candidateId}`
   }
 
-  /** The page of a one-time link. The token is in the query, because queries are not logged. */
+  /** Returns the URL of a one-time link. The token is in the query, because queries are not logged. */
   setUp(token: string): string {
     return `${this.base}/set-up?link=${token}`
   }
 
-  /** Endpoint for the webhooks that a forge sends for a link. */
+  /** Returns the endpoint for the webhooks that a forge sends for a link. */
   forgeEvents(linkId: string): string {
     return `${this.base}/forge/${linkId}/events`
   }
 
-  /** Redirect URL for an identity provider. */
+  /** Returns the redirect URL for an identity provider. */
   signInCallback(): string {
     return `${this.base}/sign-in/oidc/callback`
   }
@@ -41,7 +41,7 @@ export class Urls {
     return `${this.base}/api/v1/neurons/${kbSlug}/${seqId}`
   }
 
-  /** Clone URL of a knowledge base. */
+  /** Returns the clone URL of a knowledge base. */
   clone(tenantSlug: string, kbSlug: string): string {
     return `${this.base}/git/${tenantSlug}/${kbSlug}.git`
   }

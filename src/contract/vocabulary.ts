@@ -34,23 +34,26 @@ export type CandidateStatus = z.infer<typeof CandidateStatus>
 export const Role = z.enum(['reader', 'app', 'curator'])
 export type Role = z.infer<typeof Role>
 
-/** When a person gets e-mails about what concerns them: each at once, one a day with all of them, or never. */
+/** Delivery of a person's e-mail notices: each at once, all in one a day, or never. */
 export const NoticeMode = z.enum(['at-once', 'digest', 'off'])
 export type NoticeMode = z.infer<typeof NoticeMode>
 
-/** Whose messages a webhook's look like: ours, signed, or those that a chat takes. */
+/** Format of a webhook's messages: Ganglion's own, signed, or that of a chat product. */
 export const WebhookFormat = z.enum(['ganglion', 'slack', 'teams'])
 export type WebhookFormat = z.infer<typeof WebhookFormat>
 
-/** What a key without the role `curator` fetches with git: a repository of what it may see, or all of it, hidden pages and candidates too. */
+/**
+ * Content that a key without the role `curator` fetches with git: a repository of what it may see, or everything, with hidden pages and
+ * candidates.
+ */
 export const GitFetch = z.enum(['shown', 'all'])
 export type GitFetch = z.infer<typeof GitFetch>
 
-/** Whom a page is shown to, or who asks. */
+/** Audience of a page or a caller. */
 export const Audience = z.enum(['curator', 'tool', 'public', 'student'])
 export type Audience = z.infer<typeof Audience>
 
-/** Audience that a reader key may ask for beside its own; keys of other roles may ask for it anyway. */
+/** Audience that a reader key may request besides its own; keys of other roles may request it anyway. */
 export const KeyAudience = Audience.extract(['student'])
 export type KeyAudience = z.infer<typeof KeyAudience>
 
@@ -58,7 +61,7 @@ export type KeyAudience = z.infer<typeof KeyAudience>
 export const PersonRole = z.enum(['reader', 'curator', 'admin'])
 export type PersonRole = z.infer<typeof PersonRole>
 
-/** Returns whether a role is at least the required one. */
+/** True if a role is at least the required one. */
 export function reaches(role: PersonRole, least: PersonRole): boolean {
   return PersonRole.options.indexOf(role) >= PersonRole.options.indexOf(least)
 }

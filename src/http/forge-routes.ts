@@ -3,7 +3,7 @@ import type { AppContext } from '../app/open-context.ts'
 import { receiveDelivery } from '../forge/bridge/receive-delivery.ts'
 import type { ZodFastify } from './zod-compilers.ts'
 
-/** Bytes. Events of pull requests are far smaller. A push whose event is larger is noticed by polling. */
+/** Maximum bytes of an event. Events of pull requests are far smaller, and a push with a larger event is noticed by polling. */
 const bodyLimit = 5 * 1024 * 1024
 
 /**

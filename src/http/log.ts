@@ -8,7 +8,7 @@ import {
 
 export type LogTarget = {
   level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
-  /** Takes one line of JSON; without it, lines go to standard output. */
+  /** Receives one line of JSON at a time; absent: standard output. */
   stream?: { write(line: string): void }
 }
 
@@ -24,7 +24,7 @@ export function loggerOptions(target: LogTarget | undefined): NonNullable<Fastif
   }
 }
 
-/** Logs one line for each request when it has been answered, with the ids of its key or person and of the tenant; at the level `debug` also when it arrives. */
+/** Logs one line for each answered request, with the ids of its key or person and of the tenant; at level `debug` also when it arrives. */
 export class AnsweredRequests extends LogController {
   #log: FastifyBaseLogger | undefined
 

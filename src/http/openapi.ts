@@ -41,7 +41,7 @@ const headersByStatus: Readonly<Record<string, Record<string, object>>> = {
 const tagHeaders = { ETag: { type: 'string', description: 'Identifies the body; changes when the body changes.' } }
 const tagged: ReadonlySet<string> = new Set(['200', '206', '304'])
 
-/** Describes the routes that are added after this call: makes OpenAPI 3.1 from their zod schemas. */
+/** Describes the routes that are added after this call: generates OpenAPI 3.1 from their zod schemas. */
 export async function describeRoutes(app: ZodFastify, prefix: string): Promise<void> {
   const components = new Map<string, JsonSchema>()
   const operationsWithOptionalBody = new Set<string | undefined>()
@@ -79,7 +79,7 @@ export async function describeRoutes(app: ZodFastify, prefix: string): Promise<v
         { name: 'Operations', description: 'State and metrics of the server, and this description.' },
       ],
     },
-    // Pages, scripts and what other protocols describe have no tag.
+    // Pages, scripts and endpoints of other protocols have no tag.
     hideUntagged: true,
     convertConstToEnum: false,
     transform: ({ schema, url }) => {
@@ -141,7 +141,7 @@ export async function descriptionRoutes(app: ZodFastify): Promise<void> {
     },
     async () => ({ openapi: '3.1.0', ...app.swagger() }),
   )
-  // Its types say a `Request`; what Swagger UI hands over is a plain object.
+  // Its type is `Request`, but Swagger UI passes a plain object.
   const requestInterceptor = withFormToken as never
   // Without Swagger UI's bar, whose logo has an inline style that the content security policy blocks.
   const uiConfig = { layout: 'BaseLayout', requestInterceptor }

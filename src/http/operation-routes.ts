@@ -15,7 +15,7 @@ import type { ZodFastify } from './zod-compilers.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Answers while the service is starting or draining, too. */
+    /** True for a route that also answers while the service is starting or draining. */
     alwaysOpen?: boolean
   }
 }
@@ -27,7 +27,7 @@ export type Metrics = {
 
 let ofProcess: Registry | undefined
 
-/** Metrics of this process, whatever servers it has: what watches a process is never taken away again. */
+/** Returns the metrics of this process, shared by all of its servers: their observers are never removed. */
 function processMetrics(): Registry {
   if (ofProcess === undefined) {
     ofProcess = new Registry()
@@ -37,7 +37,7 @@ function processMetrics(): Registry {
   return ofProcess
 }
 
-/** Metrics of one server; no label holds text of a user. */
+/** Returns the metrics of one server. No label contains text of a user. */
 export function createMetrics({ acts }: Pick<AppContext, 'acts'>): Metrics {
   const registry = new Registry()
   const requests = new Histogram({
@@ -56,7 +56,7 @@ export function createMetrics({ acts }: Pick<AppContext, 'acts'>): Metrics {
   return { registry, requests }
 }
 
-/** Measures each request, and lets its handler be seen as work, with all that it starts. */
+/** Measures each request, and reports its handler, with everything it starts, as work. */
 export function measureRequests(app: ZodFastify, { requests }: Metrics): void {
   const begun = new WeakMap<FastifyRequest, ObservedWork>()
   const begin = (request: FastifyRequest, elapsed: number): ObservedWork => {
@@ -82,7 +82,7 @@ export function measureRequests(app: ZodFastify, { requests }: Metrics): void {
     requests.observe({ route, method, status }, elapsedTime / 1000)
     if (!routeOptions.config.alwaysOpen) {
       const work = begun.get(request) ?? begin(request, elapsedTime)
-      // A request that was rejected before its handler.
+      // The request was rejected before its handler.
       if (!begun.has(request)) works.start.runStores(work, () => {})
       work.attributes = { ...work.attributes, 'http.response.status_code': status }
       work.hasFailed = status >= 500
@@ -201,10 +201,10 @@ export function operationRoutes(
   )
 }
 
-/** Proxies add at least one of them. */
+/** Headers of which every proxy adds at least one. */
 const ofProxies = /^(?:forwarded|via|x-forwarded-.*|x-real-ip|x-client-ip|x-envoy-.*|cf-.*)$/
 
-/** Without a key, a request that comes from this machine and through no proxy. */
+/** True for a request with the key or, if there is none, one from this machine through no proxy. */
 function mayRead({ headers, raw }: FastifyRequest, key: string | undefined): boolean {
   if (key !== undefined) return isSameText(bearerToken(headers.authorization) ?? '', key)
   const isForwarded = Object.keys(headers).some((name) => ofProxies.test(name))

@@ -2,8 +2,8 @@ import { GanglionError } from '../contract/errors.ts'
 import type { ZodFastify } from './zod-compilers.ts'
 
 /**
- * Answers 405 with `Allow` (RFC 9110, section 15.5.6) for every method that a path of this scope lacks, after the hooks of the scope.
- * Call it before the routes are added, and the function that it returns after them.
+ * Answers 405 with `Allow` (RFC 9110, section 15.5.6) for every method that a path of this scope lacks, after the scope's hooks. Call it
+ * before the routes are added, and the returned function after them.
  */
 export function refuseOtherMethods(app: ZodFastify): () => void {
   const methodsOf = new Map<string, Set<string>>()
@@ -15,7 +15,7 @@ export function refuseOtherMethods(app: ZodFastify): () => void {
   })
   return () => {
     for (const [url, known] of [...methodsOf]) {
-      // The hook is told of a path with and without its last slash once.
+      // The hook sees a path once, with or without its trailing slash.
       for (const name of app.supportedMethods) {
         if (app.hasRoute({ method: name, url: app.prefix + url })) known.add(name)
       }
@@ -24,7 +24,7 @@ export function refuseOtherMethods(app: ZodFastify): () => void {
       app.route({
         method,
         url,
-        // A reader's quota covers it: nothing is written.
+        // Counts as a read, since nothing is written.
         config: { rate: 'read' },
         onRequest: async (_, reply) => {
           reply.header('allow', allow)

@@ -1,17 +1,17 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 
-/** Headers that send a browser on; the last two are for htmx and our own scripts. */
+/** Headers that redirect a browser; the last two are for htmx and our own scripts. */
 const addressHeaders = ['location', 'hx-location', 'hx-redirect'] as const
-/** A tag. Text holds no `<`, and attributes no quotation mark: the template and the sanitiser encode both. */
+/** Matches a tag. Text contains no `<`, and attributes no quotation mark: the template and the sanitizer encode both. */
 const tag = /<[a-z](?:[^">]|"[^"]*")*>/gi
-/** Attributes that hold an address, where that is a path of this server. */
+/** Matches attributes whose URL is a path of this server. */
 const ownAddress =
   / (api|href|src|action|formaction|hx-get|data-(?:complete-at|fill|graph|live-refresh|page|preview))="\/(?!\/)/g
 
 /**
- * Lets clients reach the server below the path `prefix`, such as `/kb`: adds it to the addresses in redirects and pages. Routes and
- * what pages are made of do not know it.
+ * Lets clients reach the server below the path `prefix`, such as `/kb`: adds it to the URLs in redirects and pages. Routes and templates do
+ * not know it.
  */
 export function answerBelow(app: FastifyInstance, prefix: string): void {
   if (prefix === '') return
@@ -25,14 +25,14 @@ export function answerBelow(app: FastifyInstance, prefix: string): void {
   })
 }
 
-/** Adds a prefix to the addresses in HTML that are paths of this server. */
+/** Adds a prefix to the URLs in HTML that are paths of this server. */
 export function withPrefix(html: string, prefix: string): string {
   return prefix === ''
     ? html
     : html.replace(tag, (text) => text.replace(ownAddress, (_, name) => ` ${name}="${prefix}/`))
 }
 
-/** The path of a request as the routes know it. A proxy that has removed the prefix says so with `X-Forwarded-Prefix`. */
+/** Returns the path of a request for the router. A proxy that has removed the prefix sends `X-Forwarded-Prefix`. */
 export function routedPath({ url = '/', headers }: Pick<IncomingMessage, 'url' | 'headers'>, prefix: string): string {
   return headers['x-forwarded-prefix'] === undefined ? withoutPrefix(url, prefix) : url
 }

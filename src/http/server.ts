@@ -50,29 +50,29 @@ import { widgetRoutes } from './widget-routes.ts'
 import { schemaController, type ZodFastify, type ZodTypeProvider } from './zod-compilers.ts'
 
 export type ServerOptions = {
-  /** Requests of one API key in a minute. */
+  /** Requests of one API key per minute. */
   rateReads?: number
   rateWrites?: number
   rateChats?: number
   timeouts?: Partial<Timeouts>
   git?: GitOptions
-  /** Milliseconds after which a stream of events is closed. */
+  /** Milliseconds after which an event stream is closed. */
   eventStreamAge?: number
-  /** Addresses of proxies whose `X-Forwarded-*` headers count; without it none. */
+  /** Addresses of proxies whose `X-Forwarded-*` headers are trusted; none by default. */
   trustedProxies?: string[]
-  /** Where clients reach the server, if that is not where it listens. */
+  /** URL at which clients reach the server, if that is not where it listens. */
   publicUrl?: string | undefined
-  /** What opens `/metrics`; without it, only requests from this machine do. */
+  /** Key for `/metrics`; without it, only requests from this machine are allowed. */
   metricsKey?: string | undefined
-  /** Which of several nodes answers: told with each answer. */
+  /** Name of this node, which is sent with each answer. */
   node?: string | undefined
-  /** Whether requests can be served: false while starting. */
+  /** Returns whether requests can be served: false while starting. */
   isReady?: () => boolean
-  /** Whether the server will stop soon: it still answers, but is not ready any more, and keeps no connection open. */
+  /** Returns whether the server will stop soon: it still answers, but is not ready any more, and keeps no connection open. */
   isLeaving?: () => boolean
-  /** Adds pages for people beside the API. */
+  /** Adds pages for people next to the API. */
   pages?: (app: ZodFastify, context: PagesContext) => Promise<void>
-  /** Where the log goes; without it there is none. */
+  /** Destination of the log; absent: no log. */
   log?: LogTarget
 }
 
@@ -94,9 +94,9 @@ export async function buildServer(ctx: AppContext, options: ServerOptions = {}):
     genReqId: () => randomUUID(),
     trustProxy: options.trustedProxies ?? false,
     bodyLimit,
-    // The size of the headers bounds a parameter; what is too long for a name is not found like any other.
+    // The size of the headers limits a parameter; one that is too long for a name is not found.
     routerOptions: { maxParamLength: 16 * 1024 },
-    // We answer with our own envelope while draining.
+    // The server sends its own error body while draining.
     return503OnClosing: false,
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error, request, reply) => void answerBadPath(error, request, reply),
@@ -213,7 +213,7 @@ export async function buildServer(ctx: AppContext, options: ServerOptions = {}):
   await app.ready()
   return app
 
-  /** A path that cannot be decoded reaches no route and no hook. */
+  /** Answers a path that cannot be decoded, which reaches no route and no hook. */
   async function answerBadPath(error: Error, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     reply.headers({ ...securityHeaders, 'x-request-id': request.id, connection: 'close' })
     try {
@@ -240,7 +240,7 @@ const routedMethods: ReadonlySet<string> = new Set([
   'TRACE',
 ])
 
-/** Lets a method that no route has, such as PROPFIND, count as TRACE, which none has either: a router of each costs 8 MB. */
+/** Treats a method that no route has, such as PROPFIND, as TRACE, which none has either: a router for each would take 8 MB. */
 function withRoutedMethod<Request extends Pick<IncomingMessage, 'method'>>(request: Request): Request {
   if (!routedMethods.has(request.method ?? '')) request.method = 'TRACE'
   return request
@@ -273,7 +273,7 @@ function apiRoutes(api: ZodFastify, ctx: AppContext, limits: Limits): void {
   fileRoutes(api, ctx)
 }
 
-/** Whether the body would have to be decoded first. Only git does that, which decodes its own. */
+/** True if the body would have to be decoded first. Only git's requests may be encoded, and git decodes them itself. */
 function isEncoded({ headers, routeOptions }: FastifyRequest): boolean {
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? ''
   return encoding !== '' && encoding !== 'identity' && routeOptions.config.gitService === undefined

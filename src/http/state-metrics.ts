@@ -7,11 +7,11 @@ import { projectionFile } from '../kb/projection/projection.ts'
 import { embeddingFigures, kbSearch } from '../search/kb/kb-search.ts'
 import type { Limits } from './access/rate-limits.ts'
 
-/** A number, or one for each value of a label. */
+/** Number, or one number for each value of a label. */
 type Figures = number | Record<string, number>
 type Figure = { help: string; label?: string; isCounter?: boolean; read: () => Promise<Figures> | Figures }
 
-/** Figures of the state of a server, which are read when they are asked for. Some are of the knowledge bases that are open. */
+/** Adds figures of a server's state, which are read on demand. Some cover only the open knowledge bases. */
 export function measureState(registry: Registry, ctx: AppContext, limits: Pick<Limits, 'openStreams'>): void {
   const figures = { ...queueFigures(ctx), ...jobFigures(ctx), ...searchFigures(ctx), ...storageFigures(ctx) }
   const all: Record<string, Figure> = {
@@ -22,7 +22,7 @@ export function measureState(registry: Registry, ctx: AppContext, limits: Pick<L
   }
   for (const [name, { help, label, isCounter, read }] of Object.entries(all)) {
     const collect = async function (this: Gauge | Counter) {
-      // What cannot be read now must not take the other figures with it.
+      // A figure that cannot be read now must not fail the others.
       const value = await Promise.resolve()
         .then(read)
         .catch(() => Number.NaN)
@@ -71,7 +71,7 @@ function jobFigures({ jobs, now }: AppContext): Record<string, Figure> {
   }
 }
 
-/** Of open knowledge bases. */
+/** Returns the search figures of open knowledge bases. */
 function searchFigures(ctx: AppContext): Record<string, Figure> {
   const indexes = () => ctx.kbs.opened().map((kb) => kbSearch(kb, ctx).figures)
   return {

@@ -6,31 +6,31 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type ErrorCode, errorTable, GanglionError } from '../contract/errors.ts'
 
-/** Milliseconds. */
+/** Timeouts in milliseconds. */
 export type Timeouts = {
-  /** For the headers to arrive. */
+  /** Time for the headers to arrive. */
   headers: number
-  /** For the body to arrive, behind the headers. */
+  /** Time for the body to arrive after the headers. */
   request: number
-  /** For each 16 KB of an upload to arrive. */
+  /** Time for each 16 KB of an upload to arrive. */
   upload: number
-  /** For which an idle connection is kept. */
+  /** Time for which an idle connection is kept. */
   keepAlive: number
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The body may take long, as long as it keeps arriving. */
+    /** True if the body may take long, as long as it keeps arriving. */
     upload?: boolean
   }
 }
 
-/** Bytes. */
+/** Minimum bytes of an upload in each window. */
 const minUpload = 16 * 1024
 /** Milliseconds for which a connection stays open after a response that was sent before the request's end. */
 const linger = 1000
 
-/** The bounds of a connection, for Fastify. Header size in bytes. */
+/** Returns the limits of a connection, for Fastify. Header size in bytes. */
 export function connectionOptions({ headers, keepAlive }: Timeouts) {
   return {
     http: {
@@ -38,10 +38,10 @@ export function connectionOptions({ headers, keepAlive }: Timeouts) {
       headersTimeout: headers,
       connectionsCheckingInterval: Math.min(headers, 2000),
       insecureHTTPParser: false,
-      // Refused by us instead, since Node's answer has no body.
+      // Checked later, since Node's response has no body.
       requireHostHeader: false,
     },
-    // Node's is the same for all routes; see boundArrival.
+    // Node's timeout is the same for all routes; see boundArrival.
     requestTimeout: 0,
     keepAliveTimeout: keepAlive,
   }
@@ -83,13 +83,10 @@ const singletons: ReadonlySet<string> = new Set([
   'content-length',
   'content-range',
 ])
-/** RFC 9110, section 7.2. */
+/** Syntax of `Host` (RFC 9110, section 7.2). */
 const hostSyntax = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i
 
-/**
- * Whether servers may understand a request in different ways (RFC 9112, sections 3.2, 6.1 and 6.3); Node's parser lets such
- * requests through.
- */
+/** True if servers may interpret a request differently (RFC 9112, sections 3.2, 6.1 and 6.3); Node's parser accepts such requests. */
 export function isAmbiguous({ headers, httpVersion, rawHeaders }: IncomingMessage): boolean {
   const { host, 'transfer-encoding': coding } = headers
   const isHostBad = host === undefined ? httpVersion === '1.1' : !hostSyntax.test(host)
@@ -128,7 +125,7 @@ export function boundArrival(app: FastifyInstance, { request: wholeTime, upload:
       if (reply.raw.headersSent) raw.destroy()
       else answerBrokenRequest(Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), raw.socket)
     }
-    // A process that was stopped meanwhile first reads what has come.
+    // A process that was suspended meanwhile first reads what has arrived.
     const timer = setInterval(() => setImmediate(check), isUpload ? window : wholeTime)
     raw.once('close', () => clearInterval(timer))
   }
@@ -150,9 +147,9 @@ export function holdExpectations(app: FastifyInstance): void {
 }
 
 /**
- * A hook for responses that are sent while the request's body is still arriving. Closing such a connection at once resets it, and
- * the client may lose the response. So the response is sent, the rest of the body stays unread, and the connection is closed a
- * moment later.
+ * Returns a hook for responses that are sent while the request's body is still arriving. Closing such a connection at once resets it, and
+ * the client may lose the response. So the response is sent, the rest of the body stays unread, and the connection is closed a moment
+ * later.
  */
 export function lingerBeforeClosing(
   request: FastifyRequest,

@@ -16,7 +16,7 @@ import { refuseOtherMethods } from './other-methods.ts'
 import { chatAnswers } from './v1/chat-routes.ts'
 import type { ZodFastify } from './zod-compilers.ts'
 
-/** What an address is given in a minute: tokens, since each makes a visitor, and what all of its visitors send. */
+/** Limits of an address per minute: tokens, since each makes a visitor, and requests of all its visitors. */
 const most = { token: 60, use: 300 }
 
 const SitePath = z.object({ site: z.string() })
@@ -26,7 +26,7 @@ const names = ['ganglion-chat.js', 'trail-chat.js']
 type Script = { code: string; version: string }
 let made: Promise<Script> | undefined
 
-/** A release has the script in its package of the widget. A checkout makes it when it is first asked for. */
+/** Returns the script, which a release has in its widget package. A checkout builds it at the first request. */
 function widgetScript(): Promise<Script> {
   made ??= readOrBundle().then(
     (code) => ({ code, version: hash('sha256', code).slice(0, 12) }),
@@ -44,7 +44,7 @@ async function readOrBundle(): Promise<string> {
   return bundleWidget()
 }
 
-/** Adds the script of the widget, and what it asks for on the pages of sites. */
+/** Adds the script of the widget, and its endpoints for the pages of sites. */
 export async function widgetRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): Promise<void> {
   await app.register(async (open: ZodFastify) => {
     // Any page may load it.
@@ -61,7 +61,7 @@ export async function widgetRoutes(app: ZodFastify, ctx: AppContext, limits: Lim
     const params = z.object({ version: z.string() })
     open.get(`/v1/:version/${names[0]}`, { schema: { params } }, async (request, reply) => {
       const { code, version } = await widgetScript()
-      // A page that knows an earlier one gets what there is now.
+      // A page with an earlier version gets the present one.
       const age = request.params.version === version ? 'public, max-age=31536000, immutable' : 'no-cache'
       return reply
         .type('text/javascript; charset=utf-8')
@@ -81,7 +81,7 @@ function siteRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): void {
     return site
   }
 
-  // No cookie counts here, so every page may read why it is refused.
+  // Cookies are not used here, so every page may read why it is refused.
   app.addHook('onRequest', async (_, reply) => {
     reply.headers({
       'access-control-allow-origin': '*',
@@ -139,10 +139,10 @@ function siteRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): void {
     return (await answer(request, reply, question)) ?? reply
   })
 
-  // Visitors propose no answer tests.
+  // Visitors cannot propose answer tests.
   const body = FeedbackInput.omit({ shouldCite: true })
   app.post(`${siteUrl}/feedback`, { schema: { ...schema, body } }, async (request, reply) => {
-    // What was asked and answered is what was kept, not what a page says that it was.
+    // The stored question and answer count, not those that a page sends.
     const { sessionId: id, turnId, question: _, answer: __, citations: ___, ...rating } = request.body
     if (id === undefined || turnId === undefined) throw new ValidationError({ turnId: ['must be given'] })
     const { candidateId, status } = await rateAnswer(

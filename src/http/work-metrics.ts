@@ -1,7 +1,7 @@
 import { Histogram, type Registry } from 'prom-client'
 import { type ObservedWork, works } from '../system/work.ts'
 
-/** Counts the work of this process, and how long it took. What requests took is each server's own. */
+/** Counts the work of this process, and its duration. Requests are measured by each server. */
 export function measureWork(registry: Registry): void {
   const histogram = (name: string, help: string, labels: ('outcome' | 'use')[], buckets: number[]) =>
     new Histogram({ name, help, labelNames: labels, buckets, registers: [registry] })

@@ -11,7 +11,7 @@ import type { z } from 'zod'
 import { GanglionError, ValidationError } from '../contract/errors.ts'
 import { parseSent } from '../contract/faults.ts'
 
-/** Types a route's request and answer by its zod schemas. */
+/** Types of a route's request and answer, from its zod schemas. */
 export interface ZodTypeProvider extends FastifyTypeProvider {
   validator: this['schema'] extends z.ZodType ? z.output<this['schema']> : unknown
   serializer: this['schema'] extends z.ZodType ? z.input<this['schema']> : unknown
@@ -26,8 +26,8 @@ export type ZodFastify = FastifyInstance<
 >
 
 /**
- * Parses a part of the request without coercion. A path that fails its schema names nothing, so it is not found; every other
- * part is a ValidationError. No body and an empty one are the same as `{}`.
+ * Parses a part of the request without coercion. A path that does not match its schema is not found; any other part is a ValidationError. A
+ * missing body and an empty one are the same as `{}`.
  */
 export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
   ({ schema, httpPart }) =>
@@ -40,15 +40,13 @@ export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
     }
   }
 
-/** Writes what the schema knows of the answer; an answer that breaks its schema throws a ZodError. */
+/** Serializes the fields of the answer's schema. Throws a ZodError for an answer that does not match. */
 export const serializerCompiler: FastifySerializerCompiler<z.ZodType> =
   ({ schema }) =>
   (answer: unknown) =>
     JSON.stringify(schema.parse(answer))
 
-/**
- * Given to Fastify as it starts: else it loads the compilers of JSON Schema, which nothing here uses. Its types know no others.
- */
+/** Passed to Fastify at the start: otherwise it loads the compilers of JSON Schema, which nothing here uses. Its types know no others. */
 export const schemaController = {
   compilersFactory: {
     buildValidator: (() => validatorCompiler) as never,

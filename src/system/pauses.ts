@@ -4,7 +4,7 @@ const sliceMs = 10
 /** Milliseconds that a work has in a turn of which others have taken a slice: enough for most requests. */
 const shareMs = 1
 
-/** When the first work began in this turn of the event loop. */
+/** Time at which the first work began in this turn of the event loop. */
 let turnBegan: number | undefined
 /** Works that wait for their next slice, in the order in which they came. */
 const waiting: (() => void)[] = []

@@ -43,7 +43,7 @@ const kbCommands: readonly { label: string; path: string; least: PersonRole }[] 
 ]
 
 /**
- * Where a person may want to go by what they typed: pages and Sources by name, candidates by their words, knowledge bases and
+ * Returns destinations for what a person has typed: pages and Sources by name, candidates by their words, knowledge bases and
  * commands; a bounded number of each. `kb` and `page` (a seqId): where they are, whose pages come first.
  */
 export async function jumps(

@@ -13,21 +13,21 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Roles that may use the route; without it, every role. */
     roles?: readonly Role[]
-    /** The least role of a person who may use the route; without it, `roles` says so. */
+    /** Lowest role of a person who may use the route; without it, `roles` decides. */
     people?: PersonRole
   }
 }
 
-/** How a request says who sends it. */
+/** Way in which a request is authenticated. */
 export type Scheme = {
   tokenOf(authorization: string | undefined): string | undefined
-  /** For the header `www-authenticate`. */
+  /** Value of `WWW-Authenticate` in a 401 response. */
   challenge: string | ((request: FastifyRequest) => string)
-  /** Takes the tokens of agents, too, that are for this. */
+  /** Resource for which tokens of agents are accepted, too. */
   audience?(request: FastifyRequest): string | undefined
 }
 
-/** A hook that authenticates a request by its token before the body is read. Throws `invalid_token`. */
+/** Returns a hook that authenticates a request by its token before the body is read. Throws `invalid_token`. */
 export function authenticate(
   ctx: AppContext,
   { tokenOf, challenge, audience }: Scheme = { tokenOf: bearerToken, challenge: 'Bearer' },
@@ -42,8 +42,8 @@ export function authenticate(
 }
 
 /**
- * A hook that authenticates a request by a bearer key or, without the header `authorization`, a person by the session's cookie. A
- * person's writes must come from a page of this server and carry the session's token in the header `x-csrf-token`.
+ * Returns a hook that authenticates a request by a bearer key or, without an `Authorization` header, a person by the session's cookie. A
+ * person's writes must come from a page of this server and have the session's token in the header `x-csrf-token`.
  * @throws {GanglionError} `invalid_token`, `foreign_origin`, `stale_form`
  */
 export function authenticateEither(
@@ -70,8 +70,8 @@ export function requireRole(request: FastifyRequest): void {
 }
 
 /**
- * Whether the sender of a request still has the same rights, while a long response is sent. Meanwhile a key may be revoked, a
- * session may end, or a person may get another role.
+ * True if the sender of a request still has the same rights, while a long response is sent. Meanwhile a key may be revoked, a session may
+ * end, or a person may get another role.
  */
 export async function isStillLetIn(request: FastifyRequest, ctx: AppContext, app: FastifyInstance): Promise<boolean> {
   const { session } = request
@@ -89,7 +89,7 @@ export function callerOf({ caller }: FastifyRequest): Caller {
   return caller
 }
 
-/** RFC 6750, section 2.1; the scheme's name is case-insensitive. */
+/** Returns the token of a header (RFC 6750, section 2.1). The scheme's name is case-insensitive. */
 export function bearerToken(authorization: string | undefined): string | undefined {
   return /^Bearer +([A-Za-z0-9._~+/-]{1,512}=*)$/i.exec(authorization ?? '')?.[1]
 }

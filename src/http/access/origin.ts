@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { GanglionError } from '../../contract/errors.ts'
 
 /**
- * A hook that rejects requests from pages of other sites, as the Model Context Protocol requires (Streamable HTTP, security): a
+ * Returns a hook that rejects requests from pages of other sites, as the Model Context Protocol requires (Streamable HTTP, security): a
  * request with an `Origin` other than the server's own throws `foreign_origin`. Programs send no `Origin`.
  */
 export function refuseForeignOrigin(publicUrl: string | undefined): (request: FastifyRequest) => Promise<void> {
@@ -17,7 +17,10 @@ export function refuseForeignOrigin(publicUrl: string | undefined): (request: Fa
   }
 }
 
-/** A name in `Host` proves nothing: an attacker can make the name of their page resolve to this server (DNS rebinding). */
+/**
+ * True if an origin is that of the request's host. A name in `Host` proves nothing: an attacker can make the name of their page resolve to
+ * this server (DNS rebinding).
+ */
 function isOriginOfHost(origin: URL, host: string | undefined): boolean {
   const isHttp = origin.protocol === 'http:' || origin.protocol === 'https:'
   if (!isHttp || URL.parse(`${origin.protocol}//${host}`)?.host !== origin.host) return false

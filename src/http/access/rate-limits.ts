@@ -7,20 +7,20 @@ import { callerOf } from './auth.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What a request counts as; without it, GET and HEAD are reads and the rest are writes. */
+    /** Rate limit of the route; by default GET and HEAD are reads, and all others are writes. */
     rate?: keyof Rates
   }
 }
 
-/** Requests of one API key in a minute. */
+/** Requests of one API key per minute. */
 export type Rates = { read: number; write: number; chat: number }
 
-/** Below this free fraction of the disk, writes are rejected. */
+/** Free fraction of the disk below which writes are rejected. */
 const minFreeDisk = 0.05
 /** Milliseconds for which a measurement of the disk is reused. */
 const diskCheckInterval = 3000
 
-/** Event streams that are open at once. */
+/** Maximum number of open event streams. */
 const maxStreams = { caller: 10, tenant: 100 }
 
 export type Limits = {
@@ -30,8 +30,8 @@ export type Limits = {
    */
   countRequest(request: FastifyRequest, reply: FastifyReply, rate: keyof Rates, count?: number): Promise<void>
   /**
-   * Counts a request of a network that has no caller, under a name; see `clientNetwork`. Throws `rate_limited` beyond `most` a minute and sets the
-   * header `retry-after`.
+   * Counts a request of a network without a caller, under a name; see `clientNetwork`. Beyond `most` a minute it throws `rate_limited` and
+   * sets the header `retry-after`.
    */
   countNetwork(request: FastifyRequest, reply: FastifyReply, bound: { name: string; most: number }): Promise<void>
   /**

@@ -16,7 +16,7 @@ declare module 'fastify' {
     formSecret: string | undefined
   }
   interface FastifyContextConfig {
-    /** Open pages poll this route. It does not extend the session. */
+    /** True for a route that open pages poll, which does not extend the session. */
     isBackground?: boolean
   }
   interface FastifyInstance {
@@ -24,10 +24,10 @@ declare module 'fastify' {
   }
 }
 
-/** The header and the form field that carry the token of a form. */
+/** Header and form field for the token of a form. */
 const tokenHeader = 'x-csrf-token'
 const tokenField = '_csrf'
-/** Seconds. The server ends a session earlier if nobody uses it. */
+/** Lifetime of the cookie, in seconds. The server ends an unused session earlier. */
 const cookieAge = 7 * 24 * 60 * 60
 const keptAge = 10 * 60
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
@@ -37,13 +37,13 @@ const tokens = createTokens()
 /** Reads sessions from requests, and sets and clears them in responses. */
 export type BrowserSessions = {
   cookie: string
-  /** A hook that reads the session of a request's cookie into `request.session` and `request.caller`, if there is one. */
+  /** Hook that reads the session of a request's cookie into `request.session` and `request.caller`, if there is one. */
   read(request: FastifyRequest, reply: FastifyReply): Promise<void>
   /** Returns the current session of a request's cookie, without extending it. */
   readAgain(request: FastifyRequest): Promise<Session | undefined>
   /**
-   * Checks a request that changes something: it must come from a page of this server. Browsers say so in `Sec-Fetch-Site` and
-   * `Origin`; a request that has neither is rejected. Throws `foreign_origin`.
+   * Checks that a request which changes something comes from a page of this server. Browsers send `Sec-Fetch-Site` and `Origin`; a request
+   * without both is rejected. Throws `foreign_origin`.
    */
   requireSameOrigin(request: FastifyRequest): void
   /** Sets the cookie of a session, and stores proof that somebody has signed in with this browser, which outlives sessions. */
@@ -123,12 +123,12 @@ function enter(request: FastifyRequest, { session, caller, formSecret }: OpenSes
   request.formSecret = formSecret
 }
 
-/** Where a request comes from. */
+/** Returns the address and user agent of a request. */
 export function clientAddress({ ip, headers }: FastifyRequest): Client {
   return { address: ip, agent: headers['user-agent'] ?? '' }
 }
 
-/** The token that a form of this session must send back; empty without a session. */
+/** Returns the token that a form of this session must send back; empty without a session. */
 export function formTokenOf({ formSecret }: Pick<FastifyRequest, 'formSecret'>): string {
   return formSecret === undefined ? '' : tokens.create(formSecret)
 }
@@ -151,7 +151,7 @@ function requireOrigin({ method, headers }: FastifyRequest, publicUrl: string | 
 }
 
 /**
- * Checks the token that a request of a session carries, in the header or, once the body is there, in its field.
+ * Checks the token in a session's request, in the header or, once the body is parsed, in its field.
  * @throws {GanglionError} `stale_form`
  */
 export function requireFormToken({ method, headers, body, formSecret }: FastifyRequest): void {

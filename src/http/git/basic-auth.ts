@@ -6,7 +6,7 @@ export const keyAsPassword: Scheme = {
   challenge: 'Basic realm="Ganglion", charset="UTF-8"',
 }
 
-/** The password, whoever the user is; the user where there is no password. */
+/** Returns the password, whoever the user is, or the user if there is no password. */
 function passwordOf(authorization: string | undefined): string | undefined {
   const credentials = /^Basic +([A-Za-z0-9+/]{1,2048}={0,2})$/i.exec(authorization ?? '')?.[1]
   if (credentials === undefined) return undefined

@@ -8,19 +8,19 @@ import { type BodyLimits, readBody } from './request-body.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whose request the body is, in git's own protocol. */
+    /** Service whose request is in the body, in git's own protocol. */
     gitService?: GitService
   }
 }
 
 const Envelope = z.object({ message: z.string() }).catch({ message: errorTable.malformed_request.message })
 const gitAgent = /^(?:j|go-)?git\//i
-/** Answered with the status: the body is not to be read, or is not in git's protocol. */
+/** Statuses that are sent as they are: the body must not be read, or is not in git's protocol. */
 const toldByStatus: ReadonlySet<number> = new Set([400, 401, 403, 413, 415])
 
 /**
- * Answers an error as other routes do, but to a git client in a form that git shows to its user. For the advertisement of refs
- * that is plain text. For a fetch or a push, git shows only the status, unless it is 200 with the reason in git's protocol.
+ * Sends an error as other routes do, but to a git client in a form that git shows to its user. For the advertisement of refs that is plain
+ * text. For a fetch or a push, git shows only the status, unless it is 200 with the reason in git's protocol.
  */
 export async function answerGitError(
   error: unknown,

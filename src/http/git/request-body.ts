@@ -10,10 +10,9 @@ export type BodyLimits = { given: number; read: number }
 const dropTime = 60_000
 
 /**
- * A request's body as a stream, inflated if it is compressed. What exceeds the limit is read and dropped, because a client reads
+ * Returns a request's body as a stream, inflated if it is compressed. Bytes beyond the limit are read and dropped, because a client reads
  * the response only after it has sent everything.
- * @throws {GanglionError} `unsupported_media_type` for another encoding; while it is read, `payload_too_large` and
- *   `malformed_request`
+ * @throws {GanglionError} `unsupported_media_type` for another encoding; while it is read, `payload_too_large` and `malformed_request`
  */
 export function readBody(
   { raw, headers }: FastifyRequest,
@@ -24,7 +23,7 @@ export function readBody(
   if (encoding !== undefined && encoding !== 'gzip' && encoding !== 'x-gzip') {
     throw new GanglionError('unsupported_media_type', 'The content encoding is not supported.')
   }
-  // The connection has to outlive the reading, for the answer.
+  // The connection must outlive the reading, for the response.
   const sent: AsyncIterable<Buffer> = raw.iterator({ destroyOnReturn: false })
   // Git never compresses a push, and inflating what is dropped would be wasted work.
   const isPlain = encoding === undefined

@@ -16,7 +16,7 @@ import { type BodyLimits, readBody } from './request-body.ts'
 export type GitOptions = Partial<GitLimits> & {
   /** Milliseconds for which transfers may continue while the server closes. */
   grace?: number
-  /** Opens a repository for who may use it; without it {@link openGitDoor} does. */
+  /** Opens a repository for an authorized caller; by default {@link openGitDoor}. */
   openDoor?: typeof openGitDoor
 }
 
@@ -27,7 +27,7 @@ const Repository = z.object({ tenant: z.string(), repository: z.string() })
 const pushExcess = 8
 const ServiceQuery = z.object({ service: z.enum(['git-upload-pack', 'git-receive-pack']) })
 
-/** Adds git's smart HTTP protocol (gitprotocol-http(5)): what `git clone`, `fetch` and `push` need, and nothing else. */
+/** Adds git's smart HTTP protocol (gitprotocol-http(5)): the parts that `git clone`, `fetch` and `push` need. */
 export function gitRoutes(
   app: ZodFastify,
   { ctx, limits, options }: { ctx: AppContext; limits: Limits; options: GitOptions },
@@ -36,7 +36,7 @@ export function gitRoutes(
   const transfers = new GitTransfers(bounds)
   endTransfers(app, transfers, grace)
   app.setErrorHandler((error, request, reply) => answerGitError(error, request, reply, limitsOf))
-  // The body is git's to read.
+  // git reads the body.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   const schema = { params: Repository }
@@ -127,13 +127,13 @@ export function gitRoutes(
   }
 }
 
-/** Ignores values that git does not send: then the protocol is one that every client knows. */
+/** Returns the protocol version, ignoring values that git does not send: the default is one that every client knows. */
 function protocolOf({ headers }: FastifyRequest): string | undefined {
   const protocol = headers['git-protocol']
   return typeof protocol === 'string' && /^[a-z0-9=:.-]{1,100}$/i.test(protocol) ? protocol : undefined
 }
 
-/** Lets transfers finish while the server closes, but not for long. */
+/** Lets transfers finish while the server closes, for a limited time. */
 function endTransfers(app: ZodFastify, transfers: GitTransfers, grace: number): void {
   let timer: NodeJS.Timeout | undefined
   app.addHook('preClose', async () => {

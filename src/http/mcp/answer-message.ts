@@ -40,8 +40,8 @@ function createServer(exchange: Exchange): McpServer {
 }
 
 /**
- * The transport reads only the headers of the protocol from the request; the message is an argument of its own. It demands that a client
- * takes event streams, which clients in use do not say, and which hardly any answer is.
+ * Builds the request for the transport, which reads only the protocol's headers from it; the message is a separate argument. It requires
+ * clients to accept event streams, which clients in use do not declare, and hardly any answer is one.
  */
 function webRequest({ headers }: Omit<Message, 'body'>): Request {
   const ofProtocol = Object.entries(headers).flatMap(([name, value]): [string, string][] => {

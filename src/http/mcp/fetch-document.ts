@@ -19,7 +19,7 @@ export type FetchedDocument = {
 const idShape = /^(?:ganglion:\/\/)?(?:([^/]+)\/)?([^/]+)$/
 
 /**
- * A Neuron or the first part of a Source, by the id that a search gave, the address of a resource, or a bare seqId.
+ * Returns a Neuron or the first part of a Source, by the id from a search, the URI of a resource, or a bare seqId.
  * @throws {GanglionError} `not_found`
  */
 export async function fetchDocument(ctx: Context, caller: Caller, id: string): Promise<FetchedDocument> {

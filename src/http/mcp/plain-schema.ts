@@ -4,12 +4,12 @@ import { z } from 'zod'
 type Node = z.core.JSONSchema.JSONSchema | boolean
 type Definitions = Readonly<Record<string, Node>>
 
-/** The keywords of JSON Schema that every vendor of models takes. */
+/** Keywords of JSON Schema that every model vendor accepts. */
 const kept = ['type', 'description', 'required', 'enum', 'minimum', 'maximum', 'minItems', 'maxItems'] as const
 
 /**
- * A schema of a tool for the SDK: described in the part of JSON Schema that every vendor of models takes, without `$ref`, unions, patterns and
- * formats. It lets every value through, since the tool parses its arguments itself, to report faults in the words of the API.
+ * Returns a tool's schema for the SDK, in the subset of JSON Schema that every model vendor accepts: without `$ref`, unions, patterns and
+ * formats. It accepts every value, since the tool parses its arguments itself, to report faults with the messages of the API.
  */
 export function plainSchema(schema: z.ZodObject): StandardSchemaWithJSON<unknown, unknown> {
   const describe = (io: 'input' | 'output') => () => {
@@ -41,7 +41,7 @@ function plain(node: Node, definitions: Definitions): Record<string, unknown> {
   }
 }
 
-/** The bounds of a safe integer say nothing. */
+/** False for the bounds of a safe integer, which carry no information. */
 function isTold(value: unknown): boolean {
   return value !== undefined && Math.abs(Number(value)) !== Number.MAX_SAFE_INTEGER
 }

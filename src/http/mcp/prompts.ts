@@ -7,7 +7,7 @@ type Prompt = {
   name: string
   title: string
   description: string
-  /** Its arguments, each with what it is. */
+  /** Arguments with their descriptions. */
   args: Readonly<Record<string, string>>
   text(args: Readonly<Record<string, string>>): string
 }

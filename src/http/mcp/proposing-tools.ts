@@ -46,7 +46,7 @@ const Proposed = CandidateReceipt.partial().extend({
     .describe('With `preview`: what the policy says.'),
 })
 
-/** Adds the tools by which a key proposes, and follows what it proposed. */
+/** Adds the tools with which a key proposes changes and follows its proposals. */
 export function addProposing(server: McpServer, exchange: Exchange): void {
   const { ctx, caller } = exchange
 
@@ -125,7 +125,7 @@ export function addProposing(server: McpServer, exchange: Exchange): void {
   })
 }
 
-/** @throws {ValidationError} for what the action lacks */
+/** @throws {ValidationError} for fields that the action requires */
 function complete<Sent extends Omit<z.output<typeof Proposal>, 'preview'>>(sent: Sent): Sent {
   const { action, seqId, title, content, baseVersion } = sent
   const lacking = {

@@ -7,7 +7,7 @@ import type { Exchange } from './tool.ts'
 
 const mimeType = 'text/markdown'
 
-/** Adds what a person may hand to a model: the index of each knowledge base, and each Neuron. */
+/** Adds resources that a person can attach for a model: the index of each knowledge base, and each Neuron. */
 export function addResources(server: McpServer, { ctx, caller, request }: Exchange): void {
   const answer = async (uri: URL, read: () => Promise<string>) => {
     try {

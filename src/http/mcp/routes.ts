@@ -25,7 +25,7 @@ export function mcpRoutes(
     // A tool that writes or chats also counts as a write or chat.
     { config: { rate: 'read' }, schema: { body: Message } },
     async (request, reply) => {
-      // The library takes 8 MB: it is loaded with the first message.
+      // Loaded with the first message, since the library takes 8 MB.
       const { answerMessage } = await import('./answer-message.ts')
       const { headers, body } = request
       const exchange: Exchange = {

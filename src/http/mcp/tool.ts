@@ -16,13 +16,13 @@ export type Exchange = {
   limits: Limits
   request: FastifyRequest
   reply: FastifyReply
-  /** Aborts when the client has gone. */
+  /** Aborts when the client disconnects. */
   signal: AbortSignal
 }
 
 export type Tool<Input extends z.ZodObject, Output extends z.ZodObject> = {
   title: string
-  /** For the model that chooses among tools. */
+  /** Description for the model that chooses among tools. */
   description: string
   input: Input
   output: Output
@@ -62,7 +62,7 @@ export function addTool<Input extends z.ZodObject, Output extends z.ZodObject>(
       const answer = output.parse(await run(parseSent(input, args ?? {})))
       return { structuredContent: answer, content: [{ type: 'text', text: toText(answer) }] }
     } catch (error) {
-      // Without a client, nobody reads the text.
+      // Nobody reads the text after the client disconnected.
       const text = signal.aborted ? '' : JSON.stringify(refusalOf(error, request).body)
       return { isError: true, content: [{ type: 'text', text }] }
     }

@@ -3,8 +3,8 @@ import type { FastifyRequest } from 'fastify'
 import type { Context } from '../../kb/context.ts'
 
 /**
- * Where agents reach the server, without a slash at the end: what the operator says, else the address of this machine that was asked.
- * Undefined for another name, which proves nothing.
+ * Returns the URL at which agents reach the server, without a trailing slash: the configured one, else the requested address of this
+ * machine. Undefined for any other name, which proves nothing.
  */
 export function agentAddress(
   { protocol, host }: Pick<FastifyRequest, 'protocol' | 'host'>,
@@ -16,12 +16,12 @@ export function agentAddress(
   return url.hostname === 'localhost' || isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0 ? url.origin : undefined
 }
 
-/** What a token for agents is for (RFC 8707). */
+/** Returns the resource that a token for agents is valid for (RFC 8707). */
 export function audienceOf(address: string): string {
   return `${address}/mcp`
 }
 
-/** Where the metadata of the resource is, for the header `www-authenticate` (RFC 9728, section 5.1). */
+/** Returns the location of the resource's metadata for the header `WWW-Authenticate` (RFC 9728, section 5.1). */
 export function agentChallenge(address: string | undefined): string {
   if (address === undefined) return 'Bearer'
   return `Bearer resource_metadata="${address}/.well-known/oauth-protected-resource/mcp"`

@@ -7,13 +7,13 @@ import { audienceOf } from './agent-address.ts'
 
 type Ctx = Pick<Context, 'oauthRecords' | 'apiKeys' | 'urls' | 'now'>
 
-/** What an agent may be let do. */
+/** Scopes that an agent may be granted. */
 export const agentScopes = ['read', 'propose'] as const
 
-/** The last two are asked for by clients of OpenID Connect, and mean nothing here. */
+/** Scopes that clients may request. Clients of OpenID Connect request the last two, which have no effect here. */
 const knownScopes: ReadonlySet<string> = new Set([...agentScopes, 'openid', 'offline_access'])
 
-/** Where the server answers; the first is followed by an id where a person comes back from the consent page. */
+/** Paths of the endpoints; an id follows the first when a person returns from the consent page. */
 export const oauthPaths = {
   authorization: '/oauth/authorize',
   token: '/oauth/token',
@@ -22,19 +22,19 @@ export const oauthPaths = {
   jwks: '/oauth/jwks',
 } as const
 
-/** Seconds. */
+/** One hour, in seconds. */
 const hour = 60 * 60
 const day = 24 * hour
 const year = 365 * day
-/** Addresses at which the server is asked, mostly one. */
+/** Maximum number of addresses at which the server is reached; usually one. */
 const maxServers = 8
-/** What strangers may leave: characters of a client, and records of a kind that nobody has let in. */
+/** Limits for strangers: characters of a client, and records of a kind that nobody has authorized. */
 const maxClient = 8_000
 const maxWaiting = 5_000
 
 const serversOf = onePer((_: Ctx) => new LRUCache<string, Promise<Provider>>({ max: maxServers }))
 
-/** The authorization server for agents at an address. Its library is loaded when it is first asked for. */
+/** Returns the authorization server for agents at an address. Its library is loaded at first use. */
 export function authorizationServer(ctx: Ctx, address: string): Promise<Provider> {
   const servers = serversOf(ctx)
   const known = servers.get(address)
@@ -55,7 +55,7 @@ async function createServer(ctx: Ctx, address: string): Promise<Provider> {
         used: () => new errors.InvalidGrant('already used'),
         large: () => new errors.InvalidClientMetadata(`the client has more than ${maxClient} characters`),
       }),
-    // Clients name addresses for it, and anybody can register one.
+    // Clients name URLs to fetch, and anybody can register a client.
     fetch: () => Promise.reject(new Error('nothing is fetched for clients')),
     findAccount: (_, accountId) => ({ accountId, claims: () => ({ sub: accountId }) }),
     routes: oauthPaths,
@@ -74,9 +74,9 @@ async function createServer(ctx: Ctx, address: string): Promise<Provider> {
       token_endpoint_auth_method: 'none',
     },
     clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post'],
-    // No scope makes an ID token, but a server has keys; and nothing is signed with them.
+    // A server must have keys, although no scope issues an ID token and nothing is signed with them.
     jwks: { keys: [generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' })] },
-    // Not signed: each holds a random id that the database knows by its hash, and a key to sign with would be in every backup.
+    // Cookies are not signed: each contains a random id that the database knows by its hash, and a signing key would be in every backup.
     cookies: {
       names: { session: 'ganglion-agent', interaction: 'ganglion-agent-consent', resume: 'ganglion-agent-resume' },
     },
@@ -94,9 +94,9 @@ async function createServer(ctx: Ctx, address: string): Promise<Provider> {
       rpInitiatedLogout: { enabled: false },
       pushedAuthorizationRequests: { enabled: false },
       revocation: { enabled: true },
-      // Nothing takes a token of a registration, which would never end.
+      // No endpoint accepts a registration token, which would never expire.
       registration: { enabled: true, issueRegistrationAccessToken: false },
-      // `/mcp` checks no proof of possession.
+      // `/mcp` does not check proof of possession.
       dPoP: { enabled: false },
       resourceIndicators: {
         enabled: true,
@@ -125,7 +125,7 @@ async function createServer(ctx: Ctx, address: string): Promise<Provider> {
   return provider
 }
 
-/** Keeps what the library keeps, under hashes: see `OauthRecords`. The id itself is in no payload. */
+/** Returns the library's storage adapter. Ids are stored as hashes, see `OauthRecords`; no payload contains the id itself. */
 function adapterOf(
   { oauthRecords, apiKeys, now }: Ctx,
   model: string,
@@ -135,7 +135,7 @@ function adapterOf(
     async upsert(id, { jti: _, ...given }, expiresIn) {
       if (model === 'Client' && JSON.stringify(given).length > maxClient) throw failure.large()
       const payload = withoutSecret(given)
-      // A client that nobody lets in is forgotten.
+      // A client that nobody authorizes expires.
       const seconds = expiresIn ?? (model === 'Client' ? day : undefined)
       const expiresAt = seconds === undefined ? null : new Date(now().getTime() + 1000 * seconds)
       await oauthRecords.put(model, id, { payload, grantId: payload.grantId ?? null, expiresAt })

@@ -8,12 +8,12 @@ import { agentScopes, authorizationServer, oauthPaths } from './authorization-se
 
 const metadata = '/.well-known/oauth-authorization-server'
 const { authorization, ...others } = oauthPaths
-/** Requests of one address in a minute. */
+/** Maximum requests of one address per minute. */
 const maxRequests = 60
 
 /** Adds OAuth 2.1 for agents: metadata (RFC 9728, RFC 8414), registration (RFC 7591), authorization with PKCE, tokens and revocation (RFC 7009). */
 export function oauthRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): void {
-  // The library reads bodies itself.
+  // The library parses bodies itself.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_, __, done) => done(null))
   app.addHook('onRequest', (request, reply) =>
@@ -32,7 +32,7 @@ export function oauthRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): v
       })
     })
   }
-  // With a path prefix, clients look for the metadata at the root of the host, with the prefix behind it, too.
+  // With a path prefix, clients also look for the metadata at the root of the host, followed by the prefix.
   for (const url of [metadata, '/.well-known/openid-configuration'].flatMap((path) => [path, `${path}/*`])) {
     app.route({
       method: ['GET', 'OPTIONS'],
@@ -48,7 +48,7 @@ export function oauthRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): v
     })
   }
   app.get(authorization, (request, reply) => {
-    // Each begins anew, so that it is the person in the console now who is asked.
+    // Each authorization starts without a session of the library, so that the person signed in to the console now is asked.
     delete request.raw.headers.cookie
     const { search } = new URL(request.url, 'http://localhost')
     const query = new URLSearchParams(search)
@@ -63,7 +63,7 @@ export function oauthRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): v
     return address
   }
 
-  /** Lets the library answer a request, as one that came to the public address. */
+  /** Passes a request to the library as if it had come to the public URL. */
   async function answer(request: FastifyRequest, reply: FastifyReply, url: string): Promise<void> {
     const address = addressOf(request)
     const provider = await authorizationServer(ctx, address)

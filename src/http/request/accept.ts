@@ -1,8 +1,8 @@
 type MediaRange = { type: string; quality: number }
 
 /**
- * Whether a client prefers an event stream to JSON by its `Accept` header (RFC 9110, section 12.5.1): it gives the stream a
- * higher quality, or the same and names it.
+ * True if a client prefers an event stream to JSON by its `Accept` header (RFC 9110, section 12.5.1): it gives the stream a higher quality,
+ * or the same and names it.
  */
 export function prefersEventStream(accept: string | undefined): boolean {
   const ranges = parseAccept(accept ?? '')
@@ -11,12 +11,12 @@ export function prefersEventStream(accept: string | undefined): boolean {
   return stream > 0 && ranges.some(({ type }) => type === 'text/event-stream')
 }
 
-/** Whether a client takes JSON by its `Accept` header. */
+/** True if a client accepts JSON by its `Accept` header. */
 export function acceptsJson(accept: string | undefined): boolean {
   return !accept || qualityOf('application/json', parseAccept(accept)) > 0
 }
 
-/** Quality of the most specific range that a media type without parameters matches; 0 if none does. */
+/** Returns the quality of the most specific range that matches a media type without parameters; 0 if none does. */
 function qualityOf(mediaType: string, ranges: readonly MediaRange[]): number {
   const group = `${mediaType.slice(0, mediaType.indexOf('/'))}/*`
   for (const wanted of [mediaType, group, '*/*']) {
@@ -26,7 +26,7 @@ function qualityOf(mediaType: string, ranges: readonly MediaRange[]): number {
   return 0
 }
 
-/** A parameter's value may be quoted, with commas and semicolons in it. An invalid quality counts as 0. */
+/** Parses `Accept`. A parameter's value may be quoted, with commas and semicolons in it. An invalid quality counts as 0. */
 function parseAccept(accept: string): MediaRange[] {
   return splitOutsideQuotes(accept, ',').flatMap((range) => {
     const [type = '', ...parameters] = splitOutsideQuotes(range, ';').map((part) => part.trim().toLowerCase())

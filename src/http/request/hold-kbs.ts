@@ -4,7 +4,10 @@ import { clientNetwork } from '../../rules/access/client-network.ts'
 import { runFor } from '../../system/concurrency/present-caller.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 
-/** Keeps the knowledge bases of a request open until its handler and its answer have ended, and names its caller. For all routes that follow. */
+/**
+ * Keeps the knowledge bases of a request open until its handler and its answer have ended, and records its caller. Applies to all routes
+ * added later.
+ */
 export function holdKbs(app: ZodFastify): void {
   app.addHook('onRoute', (route) => {
     const { handler } = route

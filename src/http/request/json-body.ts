@@ -11,12 +11,15 @@ const excessWords: Readonly<Record<keyof JsonBounds, (bound: number) => string>>
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Keys of a body of JSON; without it, 1,000. */
+    /** Maximum keys of a JSON body; 1,000 by default. */
     jsonKeys?: number
   }
 }
 
-/** Takes bodies of `application/json` in UTF-8, bounded in depth, keys and values before they are parsed, and empty bodies of any type. */
+/**
+ * Parses bodies of `application/json` in UTF-8, whose depth, keys and values are limited before they are parsed, and empty bodies of any
+ * type.
+ */
 export function parseJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
@@ -49,7 +52,7 @@ function parseJsonBody(body: Buffer, keys = bounds.keys): unknown {
   return value
 }
 
-/** Recursive: the depth of the value is bounded. */
+/** True if a key can change a prototype. Recursive, since the depth of the value is limited. */
 function hasPrototypeKey(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (Array.isArray(value)) return value.some(hasPrototypeKey)

@@ -1,14 +1,13 @@
-/** Bytes of the headers of one part. */
+/** Maximum bytes of the headers of one part. */
 const maxHeaders = 16 * 1024
 const blankLine = '\r\n\r\n'
 
 /**
- * Watches the bytes of a form (RFC 2046, section 5.1) for a part whose headers are too long: the parser cuts such headers off
- * and goes on.
+ * Watches the bytes of a form (RFC 2046, section 5.1) for a part whose headers are too long: the parser truncates such headers silently.
  */
 export class PartHeaders {
   readonly #delimiter: string
-  /** The last bytes, as far as they may belong to a delimiter that continues in the next ones. */
+  /** Last bytes that may begin a delimiter which continues in the next chunk. */
   #rest: Buffer = Buffer.from('\r\n') // the first delimiter has no line before it
   #isInHeaders = false
   #isOver = false
@@ -17,7 +16,7 @@ export class PartHeaders {
     this.#delimiter = `\r\n--${boundary}`
   }
 
-  /** Takes the next bytes of the form. @returns whether the headers of a part are longer than 16 KB. */
+  /** Processes the next bytes of the form. @returns true if the headers of a part are longer than 16 KB */
   areTooLong(chunk: Uint8Array): boolean {
     if (this.#isOver) return false
     let bytes = Buffer.concat([this.#rest, chunk])
@@ -40,7 +39,7 @@ export class PartHeaders {
   }
 }
 
-/** The boundary that the content type of a form names; undefined where it names none. */
+/** Returns the boundary in the content type of a form, or undefined. */
 export function boundaryOf(contentType: string): string | undefined {
   const match = /;\s*boundary=(?:"([^"]*)"|([^\s;]*))/i.exec(contentType)
   return match?.[1] ?? match?.[2]

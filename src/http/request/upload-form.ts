@@ -9,7 +9,7 @@ import { boundaryOf, PartHeaders } from './part-headers.ts'
 const maxFields = 10
 const maxFieldBytes = 64 * 1024
 
-/** Bytes of a whole form: the file, the fields, and what is around them. */
+/** Maximum bytes of a whole form: the file, the fields, and the bytes around them. */
 export const maxFormBytes = maxUploadBytes + (maxFields + 1) * (maxFieldBytes + 4096)
 
 /** Options of `@fastify/multipart`. It truncates a file at `fileSize`, one byte above our limit, so that the reader can reject it. */
@@ -26,12 +26,12 @@ export const formOptions = {
   },
 } as const
 
-/** A part of any form with a file, as it comes. */
+/** Part of any form with a file, as parsed. */
 export type AnyPart = Extract<FormPart, { name: 'file' }> | { name: string; value: unknown }
 
 /**
- * The parts of a form that uploads a file, as they arrive, without those that an upload does not use.
- * @throws what {@link readParts} throws
+ * Yields the parts of a form that uploads a file as they arrive, without those that an upload does not use.
+ * @throws errors of {@link readParts}
  */
 export async function* readForm(request: FastifyRequest): AsyncGenerator<FormPart> {
   for await (const part of readParts(request)) {
@@ -41,9 +41,9 @@ export async function* readForm(request: FastifyRequest): AsyncGenerator<FormPar
 }
 
 /**
- * The parts of a form, as they come.
+ * Yields the parts of a form as they arrive.
  * @throws {GanglionError} `unsupported_media_type`, `malformed_request`, `no_file`, `payload_too_large`, `header_too_large`
- * @throws {ValidationError} for a field that is too long.
+ * @throws {ValidationError} for a field that is too long
  */
 export async function* readParts(request: FastifyRequest): AsyncGenerator<AnyPart> {
   if (!request.isMultipart()) {
@@ -74,7 +74,7 @@ async function* fileBytes(file: Readable): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Rejects what the parser would drop silently. It treats an error of the request as the end of the form. */
+/** Rejects input that the parser would drop silently. The parser treats an error of the request as the end of the form. */
 function boundBody({ raw, headers }: FastifyRequest): void {
   const boundary = boundaryOf(headers['content-type'] ?? '')
   const partHeaders = boundary === undefined ? undefined : new PartHeaders(boundary)
@@ -92,7 +92,7 @@ function boundBody({ raw, headers }: FastifyRequest): void {
   raw.pause()
 }
 
-/** The parser fails of what the client has sent only. */
+/** Maps an error of the parser, which fails only because of the client's input. */
 function refusal(error: unknown): unknown {
   if (error instanceof GanglionError || error instanceof ValidationError) return error
   return new GanglionError('malformed_request', 'The form is broken, or has too many parts.')

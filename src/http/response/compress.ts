@@ -4,14 +4,14 @@ import { negotiate } from '@fastify/accept-negotiator'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 
-/** Characters. */
+/** Minimum characters of a compressed answer. */
 const minLength = 1024
-/** Texts that the API answers with, and the script of the widget: no pages, no streams of events. */
+/** Media types of the API's texts and the widget's script: neither pages nor event streams. */
 const compressible = /^(?:application\/json|text\/(?:plain|markdown|javascript))\b/
 const codings = ['br', 'gzip'] as const
-/** Bytes of compressed answers that are kept, by their tags. */
+/** Maximum bytes of cached compressed answers, by their tags. */
 const maxKept = 16 * 2 ** 20
-/** Characters that take less time to compress than to hand to another thread. */
+/** Maximum characters that compress faster than they are passed to another thread. */
 const maxInPlace = 8192
 const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }
 const compressors = {
@@ -20,17 +20,17 @@ const compressors = {
 }
 
 /**
- * Compresses texts of more than 1 KB for clients that accept it (RFC 9110, section 12.5.3). Streams, files and clones are sent as they
- * are. So is what a browser's session asks for, and every page: there, secrets (tokens of forms, one-time links, new keys) stand
- * beside text that another site may choose, and the compressed length would tell of them (BREACH, CVE-2013-3587). An answer to an
- * API key holds no secret, and no other site can make a program ask for it.
+ * Compresses texts of more than 1 KB for clients that accept it (RFC 9110, section 12.5.3). Streams, files and clones are sent as they are.
+ * So are answers to a browser's session, and every page: there, secrets (form tokens, one-time links, new keys) are next to text that
+ * another site may choose, and the compressed length would reveal them (BREACH, CVE-2013-3587). An answer to an API key contains no secret,
+ * and no other site can make a program request it.
  */
 export function compressAnswers(app: FastifyInstance): void {
   const kept = new LRUCache<string, Buffer>({ maxSize: maxKept, sizeCalculation: ({ length }) => length })
   app.addHook('onSend', async (request, reply, payload) => {
     const etag = reply.getHeader('etag')
     if (reply.statusCode === 304) {
-      // The tag that a compressed answer had.
+      // The tag of a compressed answer is weak.
       const isWeak = etag !== undefined && request.headers['if-none-match']?.includes(`W/${etag}`)
       if (isWeak) reply.headers({ etag: `W/${etag}`, vary: 'accept-encoding' })
       return payload
@@ -43,7 +43,7 @@ export function compressAnswers(app: FastifyInstance): void {
     if (coding === undefined) return payload
     reply.header('content-encoding', coding)
     if (etag === undefined) return compressors[coding](payload)
-    // The bytes are others than those that the tag names.
+    // The compressed bytes differ from those that the tag identifies.
     reply.header('etag', `W/${etag}`)
     const name = `${coding} ${etag}`
     const compressed = kept.get(name) ?? (await compressors[coding](payload))

@@ -26,7 +26,7 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   return reply.code(status).send(body)
 }
 
-/** Returns the status and the envelope for any error. Unexpected errors are logged and become `internal`. */
+/** Returns the status and the body for any error. Unexpected errors are logged and become `internal`. */
 export function refusalOf(
   error: unknown,
   request: FastifyRequest,
@@ -41,11 +41,11 @@ export function refusalOf(
   return { status: refusal.status, body: envelope(refusal) }
 }
 
-/** Whether the client disconnected before it had its response: not an error of the server. */
+/** True if the client disconnected before it had its response, which is not an error of the server. */
 function isCutOff(error: unknown, { raw }: FastifyRequest): boolean {
   if (!(error instanceof Error)) return false
   const isReset = raw.errored !== null && 'code' in error && error.code === 'ECONNRESET'
-  // What was done for it was ended then.
+  // Its work was aborted then.
   return isReset || (raw.socket.destroyed && error.name === 'AbortError')
 }
 

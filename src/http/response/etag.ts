@@ -8,15 +8,15 @@ export function taggedAnswers<Schema extends z.ZodType>(schema: Schema): { 200: 
 
 type Representation = { text: string; etag: string }
 
-/** Serialised answers, by answer. A service returns the same object as long as the answer has not changed. */
+/** Serialized answers, by answer. A service returns the same object as long as the answer has not changed. */
 const made = new WeakMap<object, Representation>()
 
 /**
- * Answers with JSON and an `ETag` of its bytes, or with 304 if the client has them already (RFC 9110, section 13.1.2). A client
- * may cache the answer, but must revalidate it each time: what a key may see can change at any moment.
- * @param answer must not be changed afterwards
- * @param version what the tag begins with, so that a write may name it by `If-Match`
- * @throws {z.ZodError} for an answer that breaks its schema
+ * Answers with JSON and an `ETag` of its bytes, or with 304 if the client has them already (RFC 9110, section 13.1.2). A client may cache
+ * the answer, but must revalidate it each time: what a key may see can change at any moment.
+ * @param answer must not be modified afterwards
+ * @param version prefix of the tag, which a write may name in `If-Match`
+ * @throws {z.ZodError} for an answer that does not match its schema
  */
 export function answerTagged<Schema extends z.ZodType<object>>(
   { method, headers, session }: FastifyRequest,
@@ -29,7 +29,7 @@ export function answerTagged<Schema extends z.ZodType<object>>(
   reply.header('etag', etag)
   if (session === undefined) reply.header('cache-control', 'private, no-cache')
   if (!isNamed(headers['if-none-match'], etag)) return reply.type('application/json; charset=utf-8').send(text)
-  // Of HEAD, only the length is sent.
+  // For HEAD, only the length is sent.
   return reply.code(304).send(method === 'HEAD' ? text : undefined)
 }
 
@@ -43,7 +43,7 @@ function represent(schema: z.ZodType, answer: object, version: string | undefine
   return representation
 }
 
-/** Whether `If-None-Match` lists an entity tag, weak or not. */
+/** True if `If-None-Match` lists an entity tag, weak or not. */
 export function isNamed(header: string | undefined, etag: string): boolean {
   if (header === undefined || header === etag) return header === etag
   const tags = header.split(',').map((tag) => tag.trim().replace(/^W\//, ''))

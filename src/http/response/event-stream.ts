@@ -8,11 +8,11 @@ import { refusalOf } from './error-answer.ts'
 
 /** A server-sent event; `data` is sent as JSON. `id` and `event` are single lines. */
 export type ServerSentEvent = { id?: string; event: string; data: unknown }
-/** Tells a client to reconnect after `retry` milliseconds, and to ask for what follows the event with this id. */
+/** Tells a client to reconnect after `retry` milliseconds, and to request the events after this id. */
 export type Resumption = { id: string; retry: number }
 
 type Send = (event: ServerSentEvent | Resumption) => void
-/** Waits until the client has read what was sent, or until its patience is over. */
+/** Waits until the client has read what was sent, or until the timeout. */
 type Taken = () => Promise<void>
 
 const headers = {
@@ -23,7 +23,7 @@ const headers = {
   connection: 'close',
 }
 
-/** Maximum of unsent bytes. A client with more is considered stalled. */
+/** Maximum unsent bytes. A client with more is considered stalled. */
 const maxUnsent = 256 * 1024
 
 /** Streams of server-sent events (HTML standard, section 9.2) of one server. */
@@ -33,8 +33,8 @@ export class EventStreams {
   readonly #patience: number
 
   /**
-   * @param options in milliseconds: `heartbeat` between comments, which keep a quiet connection open; `patience` that a client has
-   *   to take what was sent.
+   * @param options in milliseconds. `heartbeat`: between comments, which keep a quiet connection open; `patience`: timeout of a client that
+   * does not read
    */
   constructor(app: ZodFastify, { heartbeat = 15_000, patience = 10_000 } = {}) {
     this.#heartbeat = heartbeat
@@ -42,15 +42,15 @@ export class EventStreams {
     app.addHook('preClose', async () => this.#closing.abort(new GanglionError('unavailable')))
   }
 
-  /** Aborts when the client has gone or was dropped, and with `unavailable` when the server closes. */
+  /** Aborts when the client has disconnected or was dropped, and with `unavailable` when the server closes. */
   signal(reply: FastifyReply): AbortSignal {
     return AbortSignal.any([whenClientGone(reply), this.#closing.signal])
   }
 
   /**
-   * Answers with the events that `produce` sends until it returns. What it throws becomes an event `error` with the envelope of
-   * errors. A client that has more than 256 KB unread is dropped when more is sent. `produce` should end when the {@link signal}
-   * aborts, and wait with `taken` if it has much to send.
+   * Answers with the events that `produce` sends until it returns. An error of `produce` becomes an event `error` with the error body. A
+   * client that has more than 256 KB unread is dropped when more is sent. `produce` should end when the {@link signal} aborts, and wait
+   * with `taken` if it has much to send.
    */
   answer(
     request: FastifyRequest,

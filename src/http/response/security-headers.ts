@@ -8,12 +8,12 @@ const contentSecurityPolicy = [
   "object-src 'none'",
 ].join(';')
 
-/** The policy of a page on which styles with a nonce count, too. */
+/** Returns the policy of a page on which styles with a nonce are allowed, too. */
 export function policyWith(styleNonce: string): string {
   return `${contentSecurityPolicy};style-src 'self' 'nonce-${styleNonce}'`
 }
 
-/** Headers of every answer: those of Helmet. `strict-transport-security` is not among them: TLS is the proxy's. */
+/** Headers of every answer: those of Helmet, except `strict-transport-security`, since the proxy terminates TLS. */
 export const securityHeaders = {
   'content-security-policy': contentSecurityPolicy,
   'cross-origin-opener-policy': 'same-origin',

@@ -50,7 +50,7 @@ export function chatRoutes(app: ZodFastify, ctx: AppContext): void {
   )
 }
 
-/** Returns what answers a question as JSON, or sends it as a stream and returns nothing. */
+/** Returns a function that answers a question as JSON, or as a stream. */
 export function chatAnswers(app: ZodFastify, ctx: AppContext) {
   const streams = new EventStreams(app)
   return async (
@@ -76,7 +76,7 @@ export function chatAnswers(app: ZodFastify, ctx: AppContext) {
       })
       return undefined
     } catch (error) {
-      // The client has gone.
+      // The client has disconnected.
       if (!reply.raw.destroyed) throw error
       reply.hijack()
       return undefined

@@ -1,6 +1,6 @@
 import type { FastifyContextConfig, FastifySchema } from 'fastify'
 
-/** Makes the options of routes that the description lists under a tag, each from its schema. */
+/** Returns a function that makes the options of routes listed under a tag, from their schemas. */
 export function describing(tag: string, config: FastifyContextConfig = {}) {
   return <Schema extends FastifySchema>(schema: Schema) => ({ config, schema: { tags: [tag], ...schema } })
 }

@@ -33,7 +33,7 @@ import { describing } from './describing.ts'
 const forBytes = describing('Sources', { roles: ['app', 'curator'], upload: true })
 const forWriters = describing('Sources', { roles: ['app', 'curator'] })
 
-/** Leaves parts of a request to the route to check: a streamed body, or a header that counts only if the upload exists. */
+/** Leaves parts of a request to the route to check: a streamed body, or a header that matters only if the upload exists. */
 const unchecked =
   (...parts: string[]): FastifySchemaCompiler<z.ZodType> =>
   (route) =>
