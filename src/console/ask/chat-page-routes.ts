@@ -1,4 +1,3 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
 import { chatOnce, wholeAnswer } from '../../chat/answer-question.ts'
@@ -13,7 +12,6 @@ import {
 import { rateAnswer } from '../../chat/rate-answer.ts'
 import type { ChatAnswer } from '../../contract/chat.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
-import { callerOf } from '../../http/access/auth.ts'
 import { withPrefix } from '../../http/path-prefix.ts'
 import { prefersEventStream } from '../../http/request/accept.ts'
 import { whenClientGone } from '../../http/request/client-gone.ts'
@@ -22,9 +20,9 @@ import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { unlessUnavailable } from '../../kb/failure.ts'
 import { describeKb } from '../../pages/describe-kb.ts'
 import { retrieve } from '../../search/kb/retrieve.ts'
-import type { FormErrors } from '../layout/form.ts'
+import type { Html } from '../layout/html-template.ts'
 import { KbParams } from '../layout/page-query.ts'
-import { send, visitOf } from '../layout/page-routes.ts'
+import { type ConsoleRequest, pagesOf } from '../layout/page-routes.ts'
 import { chatPage, turnId } from './ask-paths.ts'
 import { askPage, type ChatView, deleteChatPage, type FeedbackView, feedbackFormPage } from './chat-page.ts'
 import { showTurns, turn } from './turn.ts'
@@ -59,57 +57,49 @@ const notices = {
   rated: 'Thank you. A curator will read it.',
 } as const
 
+type Sent = ConsoleRequest<z.output<typeof KbParams>>
+type Shown = {
+  id?: string | undefined
+  before?: number | undefined
+  past?: string | undefined
+  asked?: ChatView['asked']
+}
+
 export function chatPageRoutes(app: ZodFastify, ctx: AppContext): void {
-  readRoutes(app, ctx)
-  askRoute(app, ctx)
-  opinionRoutes(app, ctx)
-}
-
-function readRoutes(app: ZodFastify, ctx: AppContext): void {
-  app.get('/kb/:kb/chat', { schema: { params: KbParams, querystring: NewQuery } }, (request, reply) => {
-    const { past, done } = request.query
-    return sendChat(ctx, request, reply, { kb: request.params.kb, past, notice: done && notices[done] })
-  })
-
-  app.get('/kb/:kb/chat/:id', { schema: { params: ChatPath, querystring: ChatQuery } }, (request, reply) => {
-    const { before, done } = request.query
-    return sendChat(ctx, request, reply, { ...request.params, before, notice: done && notices[done] })
-  })
-
-  app.get('/kb/:kb/chat/:id/delete', { schema: { params: ChatPath } }, async (request, reply) => {
-    const caller = callerOf(request)
-    const [kb, { turns }] = await Promise.all([
-      describeKb(ctx, caller, request.params.kb),
-      readChat(ctx, caller, request.params),
-    ])
-    const { id } = request.params
-    return send(reply, deleteChatPage(visitOf(request), { kb, id, question: turns[0]?.question ?? '' }))
-  })
-
-  app.post('/kb/:kb/chat/:id/delete', { schema: { params: ChatPath } }, async (request, reply) => {
-    const { kb, id } = request.params
-    await deleteChat(ctx, callerOf(request), kb, id)
-    return reply.redirect(`${chatPage(kb)}?done=deleted`, 303)
-  })
-}
-
-function askRoute(app: ZodFastify, ctx: AppContext): void {
+  const pages = pagesOf(app)
   const streams = new EventStreams(app)
-  const schema = { params: KbParams, body: Question }
 
-  app.post('/kb/:kb/chat', { config: { rate: 'chat' }, schema }, async (request, reply) => {
-    const { kb } = request.params
-    const { sessionId } = request.body
-    const message = request.body.message.trim()
+  pages.get('/kb/:kb/chat', { params: KbParams, query: NewQuery, notices }, (sent) =>
+    chat(sent, { past: sent.query.past }),
+  )
+
+  pages.get('/kb/:kb/chat/:id', { params: ChatPath, query: ChatQuery, notices }, (sent) =>
+    chat(sent, { id: sent.params.id, before: sent.query.before }),
+  )
+
+  pages.get('/kb/:kb/chat/:id/delete', { params: ChatPath }, async ({ visit, caller, params }) => {
+    const [kb, { turns }] = await Promise.all([describeKb(ctx, caller, params.kb), readChat(ctx, caller, params)])
+    return deleteChatPage(visit, { kb, id: params.id, question: turns[0]?.question ?? '' })
+  })
+
+  pages.post('/kb/:kb/chat/:id/delete', { params: ChatPath }, async ({ caller, params: { kb, id } }) => {
+    await deleteChat(ctx, caller, kb, id)
+    return { to: `${chatPage(kb)}?done=deleted` }
+  })
+
+  const asking = { params: KbParams, body: Question, config: { rate: 'chat' } } as const
+  pages.post('/kb/:kb/chat', asking, async (sent) => {
+    const { request, reply, caller, body } = sent
+    const { kb } = sent.params
+    const { sessionId } = body
+    const message = body.message.trim()
     const isStreamed = prefersEventStream(request.headers.accept)
     const problem = messageProblem(message)
     if (problem !== undefined && !isStreamed) {
-      const errors: FormErrors = { fieldErrors: { message: [problem] } }
-      const asked = { message: request.body.message, errors }
-      return sendChat(ctx, request, reply, { kb, ...(sessionId && { id: sessionId }), asked, status: 400 })
+      const asked = { message: body.message, errors: { fieldErrors: { message: [problem] } } }
+      return { page: await chat(sent, { id: sessionId || undefined, asked }), status: 400 }
     }
     if (problem !== undefined) throw new GanglionError('malformed_request', problem)
-    const caller = callerOf(request)
     const known = sessionId === '' ? undefined : await readChat(ctx, caller, { kb, id: sessionId })
     const question = {
       ...{ message, history: [], knowledgeBaseId: kb, sessionId: known?.id },
@@ -120,14 +110,13 @@ function askRoute(app: ZodFastify, ctx: AppContext): void {
     try {
       if (!isStreamed) {
         const { sessionId: id = '', turnId: turn = '' } = await wholeAnswer(answering)
-        return reply.redirect(`${chatPage(kb, id)}#${turnId(turn)}`, 303)
+        return { to: `${chatPage(kb, id)}#${turnId(turn)}` }
       }
       // Waits for the first part, so that an error before it is answered as an ordinary error.
       const first = await answering.next()
       return streams.answer(request, reply, async (tell) => {
         for (let step = first; ; step = await answering.next()) {
-          if (step.done === true)
-            return tell({ event: 'done', data: await answered(ctx, request, kb, message, step.value) })
+          if (step.done === true) return tell({ event: 'done', data: await answered(sent, message, step.value) })
           tell({ event: 'delta', data: { text: step.value } })
         }
       })
@@ -137,53 +126,66 @@ function askRoute(app: ZodFastify, ctx: AppContext): void {
       throw error
     }
   })
-}
 
-function opinionRoutes(app: ZodFastify, ctx: AppContext): void {
-  const path = '/kb/:kb/chat/:id/turns/:turnId/feedback'
+  const feedback = '/kb/:kb/chat/:id/turns/:turnId/feedback'
+  pages.get(feedback, { params: TurnPath }, async (sent) => feedbackFormPage(sent.visit, await feedbackOn(sent)))
 
-  app.get(path, { schema: { params: TurnPath } }, async (request, reply) =>
-    send(reply, feedbackFormPage(visitOf(request), await readFeedback(ctx, request, request.params))),
-  )
-
-  app.post(path, { schema: { params: TurnPath, body: Opinion } }, async (request, reply) => {
-    const { kb, id } = request.params
-    const { vote, category, form, ...typed } = request.body
-    const reason = typed.reason.trim()
-    try {
+  pages.form(feedback, {
+    ...{ params: TurnPath, body: Opinion },
+    async act({ caller, params, body: { vote, category, shouldCite, form, ...typed } }) {
+      const reason = typed.reason.trim()
       if ([...reason].length > maxReason)
         throw new GanglionError('malformed_request', `At most ${maxReason} characters.`)
       const rating = {
         vote,
         ...(reason === '' ? {} : { reason }),
         ...(category === '' ? {} : { category }),
-        ...(typed.shouldCite === '' ? {} : { shouldCite: typed.shouldCite }),
+        ...(shouldCite === '' ? {} : { shouldCite }),
       }
-      await rateAnswer(ctx, callerOf(request), request.params, rating, { form })
-    } catch (error) {
-      const errors = error instanceof ValidationError ? error : { fieldErrors: { reason: [opinionProblem(error)] } }
-      const view = await readFeedback(ctx, request, request.params)
-      return send(reply, feedbackFormPage(visitOf(request), { ...view, typed: { ...typed, category, errors } }), 400)
-    }
-    return reply.redirect(`${chatPage(kb, id)}?done=rated`, 303)
+      await rateAnswer(ctx, caller, params, rating, { form })
+      return { to: `${chatPage(params.kb, params.id)}?done=rated` }
+    },
+    explain: (error) => ({
+      status: 400,
+      errors: error instanceof ValidationError ? error : { fieldErrors: { reason: [opinionProblem(error)] } },
+    }),
+    refused: async (sent, { errors }) =>
+      feedbackFormPage(sent.visit, { ...(await feedbackOn(sent)), typed: { ...sent.body, errors } }),
   })
-}
 
-async function readFeedback(
-  ctx: AppContext,
-  request: FastifyRequest,
-  { kb: kbName, id, turnId }: TurnAddress,
-): Promise<FeedbackView> {
-  const caller = callerOf(request)
-  const [kb, found] = await Promise.all([
-    describeKb(ctx, caller, kbName),
-    readChatTurn(ctx, caller, { kb: kbName, id, turnId }),
-  ])
-  const [turn] = await showTurns(ctx, caller, kbName, [found])
-  if (turn === undefined) throw new GanglionError('not_found')
-  const asked = { query: turn.question, audience: 'curator' as const, topK: 10, maxChars: 10_000 }
-  const retrieved = await retrieve(ctx, caller, kbName, asked).catch(unlessUnavailable)
-  return { kb, chatId: id, turn, pages: retrieved?.chunks ?? [] }
+  async function feedbackOn({ caller, params }: ConsoleRequest<TurnAddress>): Promise<FeedbackView> {
+    const [kb, found] = await Promise.all([describeKb(ctx, caller, params.kb), readChatTurn(ctx, caller, params)])
+    const [turn] = await showTurns(ctx, caller, params.kb, [found])
+    if (turn === undefined) throw new GanglionError('not_found')
+    const asked = { query: turn.question, audience: 'curator' as const, topK: 10, maxChars: 10_000 }
+    const retrieved = await retrieve(ctx, caller, params.kb, asked).catch(unlessUnavailable)
+    return { kb, chatId: params.id, turn, pages: retrieved?.chunks ?? [] }
+  }
+
+  /** Renders a whole answer for a page that showed it as it came. */
+  async function answered(
+    { visit, caller, params: { kb } }: Sent,
+    question: string,
+    { answer, sessionId = '', turnId: id = '', citations = [], notice }: ChatAnswer,
+  ): Promise<{ url: string; sessionId: string; html: string }> {
+    const at = new Date().toISOString()
+    const [shown] = await showTurns(ctx, caller, kb, [{ id, question, answer, citations, at }])
+    const html = shown === undefined ? '' : String(turn(visit, kb, sessionId, { ...shown, notice }))
+    const { root } = ctx.urls
+    return { url: root + chatPage(kb, sessionId), sessionId, html: withPrefix(html, root) }
+  }
+
+  async function chat({ visit, caller, params, notice }: Sent, { id, before, past, asked }: Shown): Promise<Html> {
+    const [kb, chats, chat] = await Promise.all([
+      describeKb(ctx, caller, params.kb),
+      listChats(ctx, caller, params.kb, { cursor: past }),
+      id === undefined
+        ? undefined
+        : readChat(ctx, caller, { kb: params.kb, id, ...(before === undefined ? {} : { before }) }),
+    ])
+    const turns = chat === undefined ? [] : await showTurns(ctx, caller, params.kb, chat.turns)
+    return askPage(visit, { kb, past: chats, asked, notice, chat: chat && { ...chat, turns } })
+  }
 }
 
 /** Returns a message if the person can correct the error; throws any other error. */
@@ -206,54 +208,4 @@ function messageProblem(message: string): string | undefined {
 function audienceOf(chat: Pick<PastChat, 'audience'> | undefined): 'curator' | 'tool' | 'public' {
   const { audience = 'curator' } = chat ?? {}
   return audience === 'student' ? 'curator' : audience
-}
-
-/** The whole of an answer for a page that shows it as it came. */
-async function answered(
-  ctx: AppContext,
-  request: FastifyRequest,
-  kb: string,
-  question: string,
-  { answer, sessionId = '', turnId: id = '', citations = [], notice }: ChatAnswer,
-): Promise<{ url: string; sessionId: string; html: string }> {
-  const at = new Date().toISOString()
-  const [shown] = await showTurns(ctx, callerOf(request), kb, [{ id, question, answer, citations, at }])
-  const html = shown === undefined ? '' : String(turn(visitOf(request), kb, sessionId, { ...shown, notice }))
-  const { root } = ctx.urls
-  return { url: root + chatPage(kb, sessionId), sessionId, html: withPrefix(html, root) }
-}
-
-async function sendChat(
-  ctx: AppContext,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  {
-    kb: kbName,
-    id,
-    before,
-    past,
-    asked,
-    notice,
-    status,
-  }: {
-    kb: string
-    id?: string
-    before?: number | undefined
-    past?: string | undefined
-    asked?: ChatView['asked']
-    notice?: string | undefined
-    status?: number
-  },
-): Promise<FastifyReply> {
-  const caller = callerOf(request)
-  const [kb, chats, chat] = await Promise.all([
-    describeKb(ctx, caller, kbName),
-    listChats(ctx, caller, kbName, { cursor: past }),
-    id === undefined
-      ? undefined
-      : readChat(ctx, caller, { kb: kbName, id, ...(before === undefined ? {} : { before }) }),
-  ])
-  const turns = chat === undefined ? [] : await showTurns(ctx, caller, kbName, chat.turns)
-  const view = { kb, past: chats, asked, notice, chat: chat && { ...chat, turns } }
-  return send(reply, askPage(visitOf(request), view), status)
 }

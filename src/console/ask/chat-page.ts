@@ -1,6 +1,6 @@
 import type { ChatPage } from '../../chat/past-chats.ts'
 import { button, type FormErrors, field, form, selectField, textArea } from '../layout/form.ts'
-import { content, type Html, html } from '../layout/html-template.ts'
+import { content, type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { type PageKb, page, type Visit } from '../layout/page.ts'
 import { when } from '../layout/wording.ts'
 import { chatPage, feedbackPage, turnId } from './ask-paths.ts'
@@ -13,7 +13,7 @@ export type ChatView = {
   past: ChatPage
   /** A question that was refused, and why. */
   asked?: { message: string; errors: FormErrors } | undefined
-  notice?: string | undefined
+  notice?: HtmlPart
 }
 
 export function askPage(visit: Visit, { kb, chat, past, asked, notice }: ChatView): Html {

@@ -84,8 +84,8 @@ export type ConsoleRequest<Params = unknown, Query = unknown, Body = unknown> = 
   notice: HtmlPart
 }
 
-/** Markup with status 200 or another one, or the path to redirect to. */
-export type PageAnswer = Html | { page: Html; status: number } | { to: string }
+/** Markup with status 200 or another one, the path to redirect to, or the reply if it has been sent. */
+export type PageAnswer = Html | { page: Html; status: number } | { to: string } | FastifyReply
 
 export type FormRefusal = { status: number; errors: FormErrors }
 
@@ -94,6 +94,8 @@ type Schemas<P, Q, B> = {
   query?: Q
   body?: B
   config?: FastifyContextConfig
+  /** Maximum bytes of the body, where the server's limit does not fit. */
+  bodyLimit?: number
   /** Sentences by the value of `done` in the query. */
   notices?: Readonly<Record<string, string>>
 }
@@ -115,11 +117,11 @@ export function pagesOf(app: ZodFastify, shared: FastifyContextConfig = {}) {
     (method: 'GET' | 'POST') =>
     <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType>(
       url: string,
-      { params, query, body, config, notices = {} }: Schemas<P, Q, B>,
+      { params, query, body, config, bodyLimit, notices = {} }: Schemas<P, Q, B>,
       act: Act<P, Q, B>,
     ): void => {
       const schema = { ...(params && { params }), ...(query && { querystring: query }), ...(body && { body }) }
-      app.route({ method, url, config: { ...shared, ...config }, schema, handler })
+      app.route({ method, url, config: { ...shared, ...config }, ...(bodyLimit && { bodyLimit }), schema, handler })
 
       async function handler(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
         const done = new URLSearchParams(request.url.split('?')[1]).get('done') ?? ''
@@ -129,7 +131,8 @@ export function pagesOf(app: ZodFastify, shared: FastifyContextConfig = {}) {
         // The route's schemas have parsed the request.
         const answer = await act({ request, reply, ...by, notice, params, query, body } as Sent<P, Q, B>)
         if (isMarkup(answer)) return send(reply, answer)
-        return 'to' in answer ? reply.redirect(answer.to, 303) : send(reply, answer.page, answer.status)
+        if ('to' in answer) return reply.redirect(answer.to, 303)
+        return 'page' in answer ? send(reply, answer.page, answer.status) : answer
       }
     }
   const post = adding('POST')

@@ -1,5 +1,4 @@
 import multipart from '@fastify/multipart'
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
 import { sourcePage, sourcesPage } from '../../contract/console-paths.ts'
@@ -7,7 +6,6 @@ import { fileTypes, type SourceAnswer } from '../../contract/documents.ts'
 import { Cursor } from '../../contract/envelope.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { reaches } from '../../contract/vocabulary.ts'
-import { callerOf } from '../../http/access/auth.ts'
 import { formOptions, maxFormBytes } from '../../http/request/upload-form.ts'
 import { answerFile } from '../../http/response/file-answer.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
@@ -22,8 +20,9 @@ import { readSourceText } from '../../sources/read-source-text.ts'
 import { type FormPart, uploadSource } from '../../sources/receive/upload-source.ts'
 import { abandonUpload } from '../../sources/receive/uploads/abandon-upload.ts'
 import { listOpenUploads } from '../../sources/receive/uploads/find-upload.ts'
+import type { Html } from '../layout/html-template.ts'
 import { filter, KbParams } from '../layout/page-query.ts'
-import { send, visitOf } from '../layout/page-routes.ts'
+import { type ConsoleRequest, pagesOf } from '../layout/page-routes.ts'
 import { type SourceListQuery, sourceListPage } from './source-list-page.ts'
 import { archivePage, sourceDetailPage } from './source-page.ts'
 import { type OpenForm, openForm, refusedUpload, type UploadAttempt } from './source-upload.ts'
@@ -68,95 +67,132 @@ const statusesOf: Readonly<Record<string, readonly SourceAnswer['status'][]>> = 
   failed: ['failed'],
 }
 const sourcesPerPage = 50
-const curators = { people: 'curator' } as const
+
+type Sent = ConsoleRequest<z.output<typeof KbParams>>
+type SentOfOne = ConsoleRequest<z.output<typeof SourcePath>>
 
 export async function sourceRoutes(app: ZodFastify, ctx: AppContext): Promise<void> {
-  listRoutes(app, ctx)
-  detailRoutes(app, ctx)
+  const pages = pagesOf(app)
+  const curated = pagesOf(app, { people: 'curator' })
+  const ofOne = { params: SourcePath } as const
+
+  pages.get('/kb/:kb/sources', { params: KbParams, query: ListQuery, notices }, (sent) => {
+    const { done: _, ...query } = sent.query
+    return list(sent, query)
+  })
+
+  curated.post('/kb/:kb/sources/uploads/:uploadId/remove', { params: UploadPath }, async ({ caller, params }) => {
+    await abandonUpload(ctx, caller, params.uploadId)
+    return { to: `${sourcesPage(params.kb)}?done=removed` }
+  })
+
+  pages.get('/kb/:kb/sources/:id', { ...ofOne, query: TextQuery, notices }, (sent) => {
+    const { done: _, ...place } = sent.query
+    return detail(sent, place)
+  })
+
+  curated.get('/kb/:kb/sources/:id/file', ofOne, async (sent) => {
+    const { source } = await find(sent)
+    return answerFile(sent.request, sent.reply, await sourceContent(ctx, sent.caller, source.id))
+  })
+
+  curated.post('/kb/:kb/sources/:id/ingest', ofOne, async (sent) => {
+    const { kb, source } = await find(sent)
+    await ingestDocument(ctx, sent.caller, source.id)
+    return { to: `${sourcePage(kb.slug, source.id)}?done=ingest` }
+  })
+
+  curated.get('/kb/:kb/sources/:id/archive', ofOne, async (sent) => archivePage(sent.visit, await find(sent)))
+
+  curated.post('/kb/:kb/sources/:id/archive', ofOne, async (sent) => {
+    const { kb, source } = await find(sent)
+    await archiveSource(ctx, sent.caller, source.id)
+    return { to: `${sourcesPage(kb.slug)}?done=archived` }
+  })
+
   await app.register(async (forms: ZodFastify) => {
     await forms.register(multipart, formOptions)
-    uploadRoutes(forms, ctx)
-  })
-}
-
-function listRoutes(app: ZodFastify, ctx: AppContext): void {
-  app.get('/kb/:kb/sources', { schema: { params: KbParams, querystring: ListQuery } }, (request, reply) => {
-    const { done, ...query } = request.query
-    return sendList(ctx, request, reply, { kb: request.params.kb, query, notice: done && notices[done] })
+    uploadRoutes(forms)
   })
 
-  app.post(
-    '/kb/:kb/sources/uploads/:uploadId/remove',
-    { config: curators, schema: { params: UploadPath } },
-    async (request, reply) => {
-      await abandonUpload(ctx, callerOf(request), request.params.uploadId)
-      return reply.redirect(`${sourcesPage(request.params.kb)}?done=removed`, 303)
-    },
-  )
-}
+  /** Adds the forms with a file, which is read as it arrives. */
+  function uploadRoutes(forms: ZodFastify): void {
+    const { post } = pagesOf(forms, { people: 'curator', upload: true, readsForm: true })
+    const bodyLimit = maxFormBytes
 
-function detailRoutes(app: ZodFastify, ctx: AppContext): void {
-  const schema = { params: SourcePath } as const
+    post('/kb/:kb/sources', { params: KbParams, bodyLimit }, async (sent) => {
+      const { kb } = sent.params
+      let fields: OpenForm['fields'] = new Map()
+      try {
+        const form = await openForm(sent.request)
+        fields = form.fields
+        const asked = { replace: fields.get('replace') === 'true', force: fields.get('force') === 'true' }
+        const source = await uploadSource(ctx, sent.caller, kb, partsOf(form, fields.get('path') ?? '/'), asked)
+        return { to: `${sourcePage(kb, source.id)}?done=uploaded` }
+      } catch (error) {
+        const { status, ...attempt } = refusedUpload(error, fields)
+        return { page: await list(sent, {}, attempt), status }
+      }
+    })
 
-  app.get('/kb/:kb/sources/:id', { schema: { ...schema, querystring: TextQuery } }, (request, reply) => {
-    const { done, ...place } = request.query
-    return sendSource(ctx, request, reply, { ...request.params, place, notice: done && notices[done] })
-  })
+    post('/kb/:kb/sources/:id/replace', { ...ofOne, bodyLimit }, async (sent) => {
+      const { kb, source } = await find(sent)
+      try {
+        const form = await openForm(sent.request)
+        const edition = { ...form, file: { ...form.file, filename: editionName(source, form.file.filename) } }
+        const asked = { replace: true, force: false }
+        const { id } = await uploadSource(ctx, sent.caller, kb.slug, partsOf(edition, source.path), asked)
+        return { to: `${sourcePage(kb.slug, id)}?done=uploaded` }
+      } catch (error) {
+        const { status, errors } = refusedUpload(error, new Map())
+        return { page: await detail(sent, {}, errors), status }
+      }
+    })
+  }
 
-  app.get('/kb/:kb/sources/:id/file', { config: curators, schema }, async (request, reply) => {
-    const { source } = await findSource(ctx, request, request.params)
-    return answerFile(request, reply, await sourceContent(ctx, callerOf(request), source.id))
-  })
+  async function list(
+    { visit, caller, params, notice }: Sent,
+    query: SourceListQuery,
+    attempt?: UploadAttempt,
+  ): Promise<Html> {
+    const isCurator = reaches(visit.session.role, 'curator')
+    const { text, folder, type, cursor } = query
+    const [kb, accepted, page, openUploads] = await Promise.all([
+      describeKb(ctx, caller, params.kb),
+      describeUploads(ctx, caller, params.kb),
+      listSources(ctx, caller, params.kb, {
+        ...{ limit: sourcesPerPage, text, folder, fileType: type, statuses: statusesOf[query.status ?? ''] },
+        ...(cursor === undefined ? {} : { cursor }),
+      }),
+      isCurator ? listOpenUploads(ctx, caller, params.kb) : [],
+    ])
+    const { documents: sources, nextCursor } = page
+    // Readers do not learn of Sources that they may not see.
+    const total = isCurator ? await ctx.sources.countOf(kb.id) : undefined
+    return sourceListPage(visit, { kb, query, total, sources, nextCursor, ...accepted, openUploads, attempt, notice })
+  }
 
-  app.post('/kb/:kb/sources/:id/ingest', { config: curators, schema }, async (request, reply) => {
-    const { kb, source } = await findSource(ctx, request, request.params)
-    await ingestDocument(ctx, callerOf(request), source.id)
-    return reply.redirect(`${sourcePage(kb.slug, source.id)}?done=ingest`, 303)
-  })
+  async function detail(
+    sent: SentOfOne,
+    place: Omit<z.output<typeof TextQuery>, 'done'>,
+    errors?: UploadAttempt['errors'],
+  ): Promise<Html> {
+    const { visit, caller, notice } = sent
+    const { kb, source } = await find(sent)
+    const [outcome, text, placed] = await Promise.all([
+      readSourceOutcome(ctx, caller, source.id),
+      readSourceText(ctx, caller, source.id, place),
+      readPlacedNeurons(ctx, caller, source.id),
+    ])
+    return sourceDetailPage(visit, { kb, source, outcome, text, placed, errors, notice })
+  }
 
-  app.get('/kb/:kb/sources/:id/archive', { config: curators, schema }, async (request, reply) =>
-    send(reply, archivePage(visitOf(request), await findSource(ctx, request, request.params))),
-  )
-
-  app.post('/kb/:kb/sources/:id/archive', { config: curators, schema }, async (request, reply) => {
-    const { kb, source } = await findSource(ctx, request, request.params)
-    await archiveSource(ctx, callerOf(request), source.id)
-    return reply.redirect(`${sourcesPage(kb.slug)}?done=archived`, 303)
-  })
-}
-
-/** Forms with a file, which is read as it arrives. */
-function uploadRoutes(app: ZodFastify, ctx: AppContext): void {
-  const options = { config: { ...curators, upload: true, readsForm: true }, bodyLimit: maxFormBytes }
-
-  app.post('/kb/:kb/sources', { ...options, schema: { params: KbParams } }, async (request, reply) => {
-    const { kb } = request.params
-    let fields: OpenForm['fields'] = new Map()
-    try {
-      const form = await openForm(request)
-      fields = form.fields
-      const asked = { replace: fields.get('replace') === 'true', force: fields.get('force') === 'true' }
-      const source = await uploadSource(ctx, callerOf(request), kb, partsOf(form, fields.get('path') ?? '/'), asked)
-      return reply.redirect(`${sourcePage(kb, source.id)}?done=uploaded`, 303)
-    } catch (error) {
-      const { status, ...attempt } = refusedUpload(error, fields)
-      return sendList(ctx, request, reply, { kb, query: {}, attempt, status })
-    }
-  })
-
-  app.post('/kb/:kb/sources/:id/replace', { ...options, schema: { params: SourcePath } }, async (request, reply) => {
-    const { kb, source } = await findSource(ctx, request, request.params)
-    try {
-      const form = await openForm(request)
-      const edition = { ...form, file: { ...form.file, filename: editionName(source, form.file.filename) } }
-      const asked = { replace: true, force: false }
-      const { id } = await uploadSource(ctx, callerOf(request), kb.slug, partsOf(edition, source.path), asked)
-      return reply.redirect(`${sourcePage(kb.slug, id)}?done=uploaded`, 303)
-    } catch (error) {
-      const { status, errors } = refusedUpload(error, new Map())
-      return sendSource(ctx, request, reply, { ...request.params, place: {}, errors, status })
-    }
-  })
+  /** @throws {GanglionError} `not_found`, also for a Source of another knowledge base. */
+  async function find({ caller, params }: SentOfOne) {
+    const [kb, source] = await Promise.all([describeKb(ctx, caller, params.kb), readSource(ctx, caller, params.id)])
+    if (source.knowledgeBaseId !== kb.id) throw new GanglionError('not_found')
+    return { kb, source }
+  }
 }
 
 /** An edition stands under the name of the document. @throws {ValidationError} for a file of another type. */
@@ -171,74 +207,4 @@ async function* partsOf({ file }: OpenForm, path: string): AsyncGenerator<FormPa
   if (file.filename === '') throw new ValidationError({ file: ['Choose a file.'] })
   yield { name: 'path', value: path }
   yield file
-}
-
-async function sendList(
-  ctx: AppContext,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  {
-    kb: kbName,
-    query,
-    attempt,
-    notice,
-    status,
-  }: { kb: string; query: SourceListQuery; attempt?: UploadAttempt; notice?: string | undefined; status?: number },
-): Promise<FastifyReply> {
-  const caller = callerOf(request)
-  const visit = visitOf(request)
-  const isCurator = reaches(visit.session.role, 'curator')
-  const { text, folder, type, cursor } = query
-  const [kb, accepted, page, openUploads] = await Promise.all([
-    describeKb(ctx, caller, kbName),
-    describeUploads(ctx, caller, kbName),
-    listSources(ctx, caller, kbName, {
-      ...{ limit: sourcesPerPage, text, folder, fileType: type, statuses: statusesOf[query.status ?? ''] },
-      ...(cursor === undefined ? {} : { cursor }),
-    }),
-    isCurator ? listOpenUploads(ctx, caller, kbName) : [],
-  ])
-  const { documents: sources, nextCursor } = page
-  // Readers do not learn of Sources that they may not see.
-  const total = isCurator ? await ctx.sources.countOf(kb.id) : undefined
-  return send(
-    reply,
-    sourceListPage(visit, { kb, query, total, sources, nextCursor, ...accepted, openUploads, attempt, notice }),
-    status,
-  )
-}
-
-async function sendSource(
-  ctx: AppContext,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  {
-    place,
-    errors,
-    notice,
-    status,
-    ...path
-  }: z.output<typeof SourcePath> & {
-    place: Omit<z.output<typeof TextQuery>, 'done'>
-    errors?: UploadAttempt['errors']
-    notice?: string | undefined
-    status?: number
-  },
-): Promise<FastifyReply> {
-  const caller = callerOf(request)
-  const { kb, source } = await findSource(ctx, request, path)
-  const [outcome, text, placed] = await Promise.all([
-    readSourceOutcome(ctx, caller, source.id),
-    readSourceText(ctx, caller, source.id, place),
-    readPlacedNeurons(ctx, caller, source.id),
-  ])
-  return send(reply, sourceDetailPage(visitOf(request), { kb, source, outcome, text, placed, errors, notice }), status)
-}
-
-/** @throws {GanglionError} `not_found`, also for a Source of another knowledge base. */
-async function findSource(ctx: AppContext, request: FastifyRequest, { kb: kbName, id }: z.output<typeof SourcePath>) {
-  const caller = callerOf(request)
-  const [kb, source] = await Promise.all([describeKb(ctx, caller, kbName), readSource(ctx, caller, id)])
-  if (source.knowledgeBaseId !== kb.id) throw new GanglionError('not_found')
-  return { kb, source }
 }

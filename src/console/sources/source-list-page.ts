@@ -4,7 +4,7 @@ import { reaches } from '../../contract/vocabulary.ts'
 import { statusWords } from '../islands/source-words.ts'
 import { sizeInWords } from '../islands/upload/upload-plan.ts'
 import type { Choice } from '../layout/form.ts'
-import { type Html, html } from '../layout/html-template.ts'
+import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { filterChip, savedFilter, wordsFilter } from '../layout/list-parts.ts'
 import { type PageKb, page, type Visit } from '../layout/page.ts'
 import { withQuery } from '../layout/page-query.ts'
@@ -32,7 +32,7 @@ export type SourceList = {
   openUploads: readonly UploadStatus[]
   /** An upload that was refused. */
   attempt?: UploadAttempt | undefined
-  notice?: string | undefined
+  notice?: HtmlPart
 }
 
 const states: readonly Choice[] = [

@@ -17,7 +17,7 @@ export type SourceView = {
   text: SourceText | undefined
   placed: readonly PlacedNeuron[]
   errors?: FormErrors | undefined
-  notice?: string | undefined
+  notice?: HtmlPart
 }
 
 export function sourceDetailPage(visit: Visit, view: SourceView): Html {
