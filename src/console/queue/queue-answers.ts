@@ -1,10 +1,8 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { listProposedTests } from '../../answer-tests/proposed-tests.ts'
 import { readEffects } from '../../answer-tests/read-effects.ts'
 import type { AppContext } from '../../app/open-context.ts'
 import { GanglionError, undefinedOn, ValidationError } from '../../contract/errors.ts'
 import { listFailingLinks } from '../../forge/bridge/manage-links.ts'
-import { callerOf } from '../../http/access/auth.ts'
 import { unlessUnavailable } from '../../kb/failure.ts'
 import type { KbLabel } from '../../kb/kb-label.ts'
 import { markMentions, mentionedIn } from '../../markdown/mentions.ts'
@@ -16,7 +14,8 @@ import { type ReviewOutcome, readOutcome } from '../../review/read-outcome.ts'
 import { type CandidateReview, reviewCandidate } from '../../review/review-candidate.ts'
 import { similarNeurons } from '../../review/similar-neurons.ts'
 import type { Caller } from '../../rules/access/caller.ts'
-import { isFragment, send, visitOf } from '../layout/page-routes.ts'
+import type { Html } from '../layout/html-template.ts'
+import { type ConsoleRequest, isFragment, type PageAnswer } from '../layout/page-routes.ts'
 import { candidateHtml, isRemark, type ShownCandidate, type Typed } from './candidate-page.ts'
 import { changeOf, changesOfTests, usualShow } from './change-section.ts'
 import { togetherNotice } from './decide-together.ts'
@@ -34,20 +33,19 @@ import {
   viewOf,
 } from './view.ts'
 
-type Sent = { id: string; params: QueueParams; form: 'edit' | 'dismiss' | 'comment' | 'reverse'; typed: Typed }
-
-type Shown = { id: string; params: QueueParams & Pick<CandidateParams, 'done' | 'similar' | 'proposed'> } & Partial<
-  Pick<ShownCandidate, 'isEditing' | 'refusal' | 'typed' | 'errors'>
+/** A request about one candidate. */
+export type SentOfOne = ConsoleRequest<
+  { id: string },
+  QueueParams & Pick<CandidateParams, 'done' | 'similar' | 'proposed'>
 >
+type Sending = { form: 'edit' | 'dismiss' | 'comment' | 'reverse'; typed: Typed }
+type Shown = Partial<Pick<ShownCandidate, 'isEditing' | 'refusal' | 'typed' | 'errors'>>
 
 export function answersOf(ctx: AppContext) {
-  async function sendList(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    params: ListParams,
-    { problem, reason }: Pick<ListPage, 'problem' | 'reason'> = {},
-  ): Promise<FastifyReply> {
-    const [visit, caller] = [visitOf(request), callerOf(request)]
+  async function showList(
+    { visit, caller, query: params }: ConsoleRequest<unknown, ListParams>,
+    failed: Pick<ListPage, 'problem' | 'reason'> = {},
+  ): Promise<PageAnswer> {
     const { after, before, pick, done, did = [], kind, tag, assignee, text } = params
     // Where not all of a bundle may pass, each passes by itself.
     const bundles = (kind ?? tag ?? assignee ?? text) === undefined
@@ -68,10 +66,9 @@ export function answersOf(ctx: AppContext) {
       params,
       place: { after, before },
       isAllPicked: pick !== undefined,
-      notice,
     }
-    const failed = problem === undefined ? {} : { problem, ...(reason === undefined ? {} : { reason }) }
-    return send(reply, queueListPage(visit, { ...shown, ...failed }), problem === undefined ? 200 : 422)
+    const page = queueListPage(visit, { ...shown, notice, ...failed })
+    return failed.problem === undefined ? page : { page, status: 422 }
   }
 
   /** Counts the proposed tests if the list shows one knowledge base: counting all would read all of them. */
@@ -82,13 +79,10 @@ export function answersOf(ctx: AppContext) {
     return listed && { kb: shown, count: listed.proposed.length, hasMore: listed.moreProposed === true }
   }
 
-  async function sendCandidate(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    { id, params, isEditing = false, typed, ...told }: Shown,
-    status = 200,
-  ): Promise<FastifyReply> {
-    const [visit, caller] = [visitOf(request), callerOf(request)]
+  async function showCandidate(
+    { visit, caller, params: { id }, query: params }: SentOfOne,
+    { isEditing = false, typed, ...told }: Shown,
+  ): Promise<Html> {
     const { done } = params
     const [review, outcome] = await Promise.all([
       reviewCandidate(ctx, caller, id, viewOf(params)),
@@ -105,23 +99,23 @@ export function answersOf(ctx: AppContext) {
     ])
     const notice =
       params.proposed === undefined ? outcome && outcomeNotice(visit, outcome, params) : proposedNotice(review)
-    const { sendsMail } = ctx
-    const shown = {
-      review,
-      change,
-      tests,
-      comments,
-      curators,
-      sendsMail,
-      effects,
-      similar,
-      params,
-      isEditing,
-      notice,
+    return candidateHtml(visit, {
+      ...{
+        review,
+        change,
+        tests,
+        comments,
+        curators,
+        sendsMail: ctx.sendsMail,
+        effects,
+        similar,
+        params,
+        isEditing,
+        notice,
+      },
       ...(typed && { typed: { ...typed, ...(edit && { edit }) } }),
       ...told,
-    }
-    return send(reply, candidateHtml(visit, shown), status)
+    })
   }
 
   /** Rebases what was typed onto the page as it is now: a form with an earlier version could neither be sent nor show what conflicts. */
@@ -138,10 +132,9 @@ export function answersOf(ctx: AppContext) {
     return rebased === undefined ? edit : { ...edit, content: rebased.content, base: rebased.latest.commit }
   }
 
-  async function sendSimilar(request: FastifyRequest, reply: FastifyReply, id: string): Promise<FastifyReply> {
-    const caller = callerOf(request)
+  async function showSimilar({ caller, params: { id } }: SentOfOne): Promise<Html> {
     const [similar, { kb }] = await Promise.all([similarTo(caller, id), readOutcome(ctx, caller, id)])
-    return send(reply, similarList(similar, kb))
+    return similarList(similar, kb)
   }
 
   async function similarTo(caller: Caller, id: string): Promise<Similar> {
@@ -165,58 +158,49 @@ export function answersOf(ctx: AppContext) {
     )
   }
 
-  /** Decides, and goes on to the next candidate; what is refused stays where it is, with what was typed. */
-  async function decide(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    sent: Sent,
-    work: (caller: Caller) => Promise<void>,
-  ): Promise<FastifyReply> {
+  /**
+   * Does what a form asks for, and shows the next candidate or what `then` answers. A refusal shows the candidate again, with what was
+   * typed.
+   */
+  async function attempt<Result>(
+    sent: SentOfOne,
+    sending: Sending,
+    work: () => Promise<Result>,
+    then: (result: Result) => PageAnswer | Promise<PageAnswer> = () => showNext(sent),
+  ): Promise<PageAnswer> {
+    let result: Result
     try {
-      await work(callerOf(request))
+      result = await work()
     } catch (error) {
-      return sendRefusal(request, reply, sent, error)
+      return showRefusal(sent, sending, error)
     }
-    return sendNext(request, reply, sent)
+    return then(result)
   }
 
-  async function sendNext(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    { id, params }: Pick<Sent, 'id' | 'params'>,
-  ): Promise<FastifyReply> {
-    const caller = callerOf(request)
-    const next = await nextInQueue(ctx, caller, id, viewOf(params))
-    const to = next === undefined ? listPath(params, { done: id }) : candidateUrl(next.id, params, { done: id })
-    if (!isFragment(request)) return reply.redirect(to, 303)
+  async function showNext({ request, reply, visit, caller, params: { id }, query }: SentOfOne): Promise<PageAnswer> {
+    const next = await nextInQueue(ctx, caller, id, viewOf(query))
+    const to = next === undefined ? listPath(query, { done: id }) : candidateUrl(next.id, query, { done: id })
+    if (!isFragment(request)) return { to }
     // The script has the next page, unless the decision changed that, and needs what is said above it.
     const outcome = await readOutcome(ctx, caller, id)
     reply.headers({ 'hx-location': to, ...(next && { 'x-seen': next.seen }) })
-    return send(reply, outcomeNotice(visitOf(request), outcome, params))
+    return outcomeNotice(visit, outcome, query)
   }
 
-  async function sendRefusal(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    sent: Sent,
-    error: unknown,
-  ): Promise<FastifyReply> {
-    const { id, params, form, typed } = sent
+  async function showRefusal(sent: SentOfOne, { form, typed }: Sending, error: unknown): Promise<PageAnswer> {
     if (error instanceof ValidationError) {
-      return sendCandidate(request, reply, { id, params, typed, errors: { [form]: error } }, 400)
+      return { page: await showCandidate(sent, { typed, errors: { [form]: error } }), status: 400 }
     }
     if (!(error instanceof GanglionError) || error.status !== 409) throw error
-    const outcome = await readOutcome(ctx, callerOf(request), id)
+    const outcome = await readOutcome(ctx, sent.caller, sent.params.id)
     // The same decision, sent twice.
-    if (error.code === 'not_pending' && isSame(sent, outcome, visitOf(request).session.user.name)) {
-      return sendNext(request, reply, sent)
-    }
-    return sendCandidate(request, reply, { id, params, typed, refusal: refusalText(error, outcome) }, 409)
+    if (error.code === 'not_pending' && isSame(form, outcome, sent.visit.session.user.name)) return showNext(sent)
+    return { page: await showCandidate(sent, { typed, refusal: refusalText(error, outcome) }), status: 409 }
   }
 
-  return { sendList, sendCandidate, sendSimilar, sendRefusal, decide }
+  return { showList, showCandidate, showSimilar, attempt }
 }
 
-function isSame({ form }: Sent, { status, by }: ReviewOutcome, name: string): boolean {
+function isSame(form: Sending['form'], { status, by }: ReviewOutcome, name: string): boolean {
   return by === name && status === (form === 'dismiss' ? 'dismissed' : 'approved')
 }

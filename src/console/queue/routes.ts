@@ -10,7 +10,6 @@ import {
 } from '../../contract/candidates.ts'
 import { undefinedOn } from '../../contract/errors.ts'
 import { parseSent } from '../../contract/faults.ts'
-import { callerOf } from '../../http/access/auth.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { approveCandidate } from '../../queue/approve-candidate.ts'
 import { commentCandidate } from '../../queue/comment-candidate.ts'
@@ -18,10 +17,10 @@ import { assignCandidate, dismissCandidate, reopenCandidate, requestChanges } fr
 import { proposeReverse } from '../../review/propose-reverse.ts'
 import { readOutcome } from '../../review/read-outcome.ts'
 import { type CandidateReview, reviewCandidate } from '../../review/review-candidate.ts'
-import { send, visitOf } from '../layout/page-routes.ts'
+import { pagesOf } from '../layout/page-routes.ts'
 import { askRed, decideTogether } from './decide-together.ts'
 import { proposedEdit, type TypedEdit } from './edit-form.ts'
-import { answersOf } from './queue-answers.ts'
+import { answersOf, type SentOfOne } from './queue-answers.ts'
 import { CandidateParams, candidateUrl, ListParams, listPath, pageLength, QueueParams, viewOf } from './view.ts'
 
 const text = z.string().default('')
@@ -57,135 +56,102 @@ const BulkForm = z.object({
 })
 
 export function queuePageRoutes(app: ZodFastify, ctx: AppContext): void {
-  const { sendList, sendCandidate, sendSimilar, sendRefusal, decide } = answersOf(ctx)
-  const config = { people: 'curator' } as const
-  const kept = { ...config, keepsForm: true }
-  /** Routes that show a form of an ended session again, and change nothing. */
-  const shown = { ...config, readsForm: true }
-  const ofList = { querystring: ListParams } as const
-  const ofOne = { params: CandidatePath, querystring: QueueParams } as const
+  const { showList, showCandidate, showSimilar, attempt } = answersOf(ctx)
+  const pages = pagesOf(app, { people: 'curator' })
+  const ofList = { query: ListParams } as const
+  const ofOne = { params: CandidatePath, query: QueueParams } as const
+  const kept = { ...ofOne, config: { keepsForm: true } } as const
 
-  app.get('/queue', { config, schema: ofList }, (request, reply) => sendList(request, reply, request.query))
+  pages.get('/queue', ofList, (sent) => showList(sent))
 
-  app.post('/queue', { config, schema: { ...ofList, body: BulkForm } }, async (request, reply) => {
-    const { query, body } = request
+  pages.post('/queue', { ...ofList, body: BulkForm }, async (sent) => {
+    const { visit, caller, query, body } = sent
     const { decision, pick, reason, sure } = body
-    if (pick.length === 0) {
-      return sendList(request, reply, query, { problem: 'Select at least one candidate.', reason })
-    }
+    if (pick.length === 0) return showList(sent, { problem: 'Select at least one candidate.', reason })
     const picks = pick.map((each) => each.split(' ')).map(([id = '', seen = '']) => ({ id, seen }))
     if (decision === 'approve' && sure === undefined) {
-      const outcomes = await Promise.all(picks.map(({ id }) => readOutcome(ctx, callerOf(request), id)))
+      const outcomes = await Promise.all(picks.map(({ id }) => readOutcome(ctx, caller, id)))
       const red = outcomes.filter(({ zone, status }) => zone === 'red' && status === 'pending')
-      if (red.length > 0) return send(reply, askRed(visitOf(request), { red, picks: pick, params: query }))
+      if (red.length > 0) return askRed(visit, { red, picks: pick, params: query })
     }
     const given = reason.trim() === '' ? undefined : reason
-    const did = await decideTogether(ctx, callerOf(request), { decision, picks, reason: given })
-    return reply.redirect(listPath(query, { after: query.after, before: query.before, did }), 303)
+    const did = await decideTogether(ctx, caller, { decision, picks, reason: given })
+    return { to: listPath(query, { after: query.after, before: query.before, did }) }
   })
 
-  app.get('/queue/:id', { config, schema: { ...ofOne, querystring: CandidateParams } }, (request, reply) => {
-    const { params, query } = request
-    return sendCandidate(request, reply, { id: params.id, params: query, isEditing: query.edit !== undefined })
-  })
-
-  app.get('/queue/:id/similar', { config, schema: ofOne }, (request, reply) =>
-    sendSimilar(request, reply, request.params.id),
+  pages.get('/queue/:id', { ...ofOne, query: CandidateParams }, (sent) =>
+    showCandidate(sent, { isEditing: sent.query.edit !== undefined }),
   )
 
-  app.post('/queue/:id/approve', { config: kept, schema: { ...ofOne, body: ApproveForm } }, (request, reply) => {
-    const { params, query, body } = request
+  pages.get('/queue/:id/similar', ofOne, showSimilar)
+
+  pages.post('/queue/:id/approve', { ...kept, body: ApproveForm }, (sent) => {
+    const { caller, params, query, body } = sent
     const edit = typedEdit(body)
-    const sent = { id: params.id, params: query, form: 'edit', typed: { edit } } as const
-    return decide(request, reply, sent, async (caller) => {
+    return attempt(sent, { form: 'edit', typed: { edit } }, async () => {
       const changes = edit && editOf(await reviewCandidate(ctx, caller, params.id, viewOf(query)), edit)
       await approveCandidate(ctx, caller, params.id, { ...changes, seen: body.seen })
     })
   })
 
-  app.post('/queue/:id/dismiss', { config: kept, schema: { ...ofOne, body: DismissForm } }, (request, reply) => {
-    const { params, query, body } = request
-    const sent = { id: params.id, params: query, form: 'dismiss', typed: { reason: body.reason } } as const
-    return decide(request, reply, sent, async (caller) => {
-      await dismissCandidate(ctx, caller, params.id, { ...dismissalOf(body), seen: body.seen })
-    })
+  pages.post('/queue/:id/dismiss', { ...kept, body: DismissForm }, (sent) => {
+    const { caller, params, body } = sent
+    return attempt(sent, { form: 'dismiss', typed: { reason: body.reason } }, () =>
+      dismissCandidate(ctx, caller, params.id, { ...dismissalOf(body), seen: body.seen }),
+    )
   })
 
-  app.post('/queue/:id/comment', { config: kept, schema: { ...ofOne, body: CommentForm } }, async (request, reply) => {
-    const { params, query, body } = request
-    const sent = { id: params.id, params: query, form: 'comment', typed: { comment: body.comment } } as const
-    try {
-      await commentCandidate(ctx, callerOf(request), params.id, commentOf(body))
-    } catch (error) {
-      return sendRefusal(request, reply, sent, error)
+  pages.post('/queue/:id/comment', { ...kept, body: CommentForm }, (sent) => {
+    const { caller, params, body } = sent
+    const work = () => commentCandidate(ctx, caller, params.id, commentOf(body))
+    return attempt(sent, { form: 'comment', typed: { comment: body.comment } }, work, () => toComments(sent))
+  })
+
+  pages.post('/queue/:id/request-changes', { ...kept, body: CommentForm }, (sent) => {
+    const { caller, params, body } = sent
+    const work = () => {
+      const asked = parseSent(CommentRequest, { comment: unixLines(body.comment) })
+      return requestChanges(ctx, caller, params.id, { reason: asked.comment, seen: body.seen })
     }
-    return reply.redirect(`${candidateUrl(params.id, query)}#comment`, 303)
+    return attempt(sent, { form: 'comment', typed: { comment: body.comment } }, work, () => toComments(sent))
   })
 
-  app.post(
-    '/queue/:id/request-changes',
-    { config: kept, schema: { ...ofOne, body: CommentForm } },
-    async (request, reply) => {
-      const { params, query, body } = request
-      const sent = { id: params.id, params: query, form: 'comment', typed: { comment: body.comment } } as const
-      try {
-        const asked = parseSent(CommentRequest, { comment: unixLines(body.comment) })
-        await requestChanges(ctx, callerOf(request), params.id, { reason: asked.comment, seen: body.seen })
-      } catch (error) {
-        return sendRefusal(request, reply, sent, error)
-      }
-      return reply.redirect(`${candidateUrl(params.id, query)}#comment`, 303)
-    },
+  pages.post('/queue/:id/assign', { ...ofOne, body: AssignForm }, (sent) => {
+    const { visit, caller, params, body } = sent
+    const name = body.me === undefined ? body.assignee.trim() : visit.session.user.email
+    const work = () =>
+      assignCandidate(ctx, caller, params.id, parseSent(Assignment, { assignee: name === '' ? null : name }))
+    return attempt(sent, { form: 'comment', typed: {} }, work, () => toComments(sent))
+  })
+
+  pages.post('/queue/:id/reopen', ofOne, async ({ caller, params: { id }, query }) => {
+    // Somebody else has put it back, or it was approved since: its page says so.
+    await reopenCandidate(ctx, caller, id).catch(undefinedOn('not_dismissed'))
+    return { to: candidateUrl(id, query, { done: id }) }
+  })
+
+  pages.post('/queue/:id/reverse', ofOne, (sent) =>
+    attempt(
+      sent,
+      { form: 'reverse', typed: {} },
+      () => proposeReverse(ctx, sent.caller, sent.params.id),
+      (id) => ({ to: candidateUrl(id, sent.query, { proposed: '1' }) }),
+    ),
   )
 
-  app.post('/queue/:id/assign', { config, schema: { ...ofOne, body: AssignForm } }, async (request, reply) => {
-    const { params, query, body } = request
-    const { email } = visitOf(request).session.user
-    const name = body.me === undefined ? body.assignee.trim() : email
-    try {
-      await assignCandidate(
-        ctx,
-        callerOf(request),
-        params.id,
-        parseSent(Assignment, { assignee: name === '' ? null : name }),
-      )
-    } catch (error) {
-      return sendRefusal(request, reply, { id: params.id, params: query, form: 'comment', typed: {} }, error)
-    }
-    return reply.redirect(`${candidateUrl(params.id, query)}#comment`, 303)
-  })
-
-  app.post('/queue/:id/reopen', { config, schema: ofOne }, async (request, reply) => {
-    const { id } = request.params
-    // Somebody else has put it back, or it was approved since: its page says so.
-    await reopenCandidate(ctx, callerOf(request), id).catch(undefinedOn('not_dismissed'))
-    return reply.redirect(candidateUrl(id, request.query, { done: id }), 303)
-  })
-
-  app.post('/queue/:id/reverse', { config, schema: ofOne }, async (request, reply) => {
-    const { params, query } = request
-    try {
-      return reply.redirect(
-        candidateUrl(await proposeReverse(ctx, callerOf(request), params.id), query, { proposed: '1' }),
-        303,
-      )
-    } catch (error) {
-      return sendRefusal(request, reply, { id: params.id, params: query, form: 'reverse', typed: {} }, error)
-    }
-  })
-
   const TypedForm = z.object({ ...ApproveForm.shape, reason: z.string().optional(), comment: z.string().optional() })
+  // These show a form of an ended session again, and change nothing.
+  const shown = { ...ofOne, body: TypedForm, config: { readsForm: true } } as const
   for (const form of ['approve', 'dismiss', 'comment']) {
-    app.post(
-      `/queue/:id/${form}/preview`,
-      { config: shown, schema: { ...ofOne, body: TypedForm } },
-      (request, reply) => {
-        const { params, query, body } = request
-        const typed = { edit: typedEdit(body), reason: body.reason, comment: body.comment }
-        return sendCandidate(request, reply, { id: params.id, params: query, typed })
-      },
-    )
+    pages.post(`/queue/:id/${form}/preview`, shown, (sent) => {
+      const { reason, comment } = sent.body
+      return showCandidate(sent, { typed: { edit: typedEdit(sent.body), reason, comment } })
+    })
   }
+}
+
+function toComments({ params, query }: SentOfOne): { to: string } {
+  return { to: `${candidateUrl(params.id, query)}#comment` }
 }
 
 /** The edit that a form holds, with the line breaks that a browser sends as they are stored. */
