@@ -13,7 +13,7 @@ import { generateNotes } from './support/notes.ts'
 const inFlight = 64
 const main = 'refs/heads/main'
 
-/** What isomorphic-git writes, waited for: without this it leaves everything to the operating system. */
+/** File system that waits for isomorphic-git's writes: by default they are left to the operating system. */
 const syncedFs = {
   promises: {
     ...fs,

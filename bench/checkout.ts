@@ -6,7 +6,7 @@ import { durableGit, inTurn, milliseconds, show, type Timing, workFolder } from 
 
 const neurons = 10_000
 
-/** What `ganglion check` asks about a checkout: native git, and isomorphic-git, which answers where no git is installed. */
+/** Measures what `ganglion check` asks about a checkout: native git, and isomorphic-git, which answers where no git is installed. */
 export async function benchCheckout(): Promise<string[]> {
   const { ctx, gitDir: origin } = await importNotes(neurons)
   await ctx.close()

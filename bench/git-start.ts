@@ -17,7 +17,9 @@ const order: Order = {
   channels: 0,
 }
 
-/** What a short git costs a server, by the memory that the server has: started by `fork` of the server, and through a spawner. */
+/**
+ * Measures the cost of a short git process for a server, by the server's memory: started by `fork` of the server, and through a spawner.
+ */
 export async function benchGitStart(): Promise<string[]> {
   const spawner = await Spawner.start()
   const ballast: Buffer[] = []

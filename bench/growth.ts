@@ -13,14 +13,14 @@ import { generateNotes } from './support/notes.ts'
 
 const sizes = (process.env.GROWTH ?? '1000,10000').split(',').map(Number)
 const repeats = 30
-/** What is asked: words of titles that other notes have. */
+/** Queries: words of titles that other notes have. */
 const queries = generateNotes(6 * repeats, 2).map(({ title }) => title.split(' ').slice(0, 2).join(' '))
 const run = promisify(execFile)
 
-/** By what is measured; seconds, milliseconds or megabytes as its name says. */
+/** Figures by name; seconds, milliseconds or megabytes as the name says. */
 type Figures = Record<string, number>
 
-/** By how much each may grow from one size to the next, which is ten times as large. */
+/** Maximum growth of each figure from one size to the next, which is ten times as large. */
 const bounds: Readonly<Record<string, number>> = {
   'import, s': 10.5,
   'bytes that it writes, MB': 10.5,
@@ -35,8 +35,8 @@ const bounds: Readonly<Record<string, number>> = {
 }
 
 /**
- * What everything costs as a knowledge base grows: an import into an empty one, then `ganglion serve` with its defaults (but for its
- * rate limits), one request at a time. `GROWTH=1000,10000,100000` names the sizes.
+ * Measures every cost as a knowledge base grows: an import into an empty one, then `ganglion serve` with its defaults (but for its rate
+ * limits), one request at a time. `GROWTH=1000,10000,100000` sets the sizes.
  */
 export async function benchGrowth(): Promise<string[]> {
   const all: Figures[] = []
@@ -146,7 +146,7 @@ async function prepare(dataDir: string, tenantId: string, kbId: string) {
   return { token, seqIds, gitDir }
 }
 
-/** By this process, whatever for. */
+/** Returns the bytes that this process has written. */
 function bytesWritten(): number {
   return Number(/^wchar: (\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1])
 }

@@ -26,7 +26,7 @@ const units: Readonly<Record<string, string>> = {
   ligatures: '\uFDFA',
   mappings: '---\na: &b [*b]\n',
 }
-/** Other bodies, of JSON. */
+/** Hostile bodies of JSON. */
 const bodies: Readonly<Record<string, (size: number) => string>> = {
   'JSON brackets': (size) => '['.repeat(size / 2) + ']'.repeat(size / 2),
   'JSON keys': (size) => `{${Array.from({ length: size / 10 }, (_, n) => `"${n.toString(36).padStart(5)}":0`)}}`,
@@ -37,7 +37,7 @@ const bodies: Readonly<Record<string, (size: number) => string>> = {
 const sizes = [4_000, 500_000, 2_000_000]
 const texts = sizes.slice(0, 2)
 const nowhere = '018f0000-0000-7000-8000-000000000000'
-/** What would end the session, or never ends itself; and lint, which reads everything, and pauses every few milliseconds. */
+/** Routes that would end the session or never end, and lint, which reads everything and pauses every few milliseconds. */
 const leftOut = /sign-out|sessions|password|\/events$|\/account\/tenant|\*|lint$/
 
 /**

@@ -64,7 +64,7 @@ async function askGit(gitDir: string, oids: readonly string[]): Promise<void> {
   await once(child, 'close')
 }
 
-/** Its cache holds whole packs, and is made anew for each round, as for each process. */
+/** Reads with isomorphic-git. Its cache contains whole packs, and is rebuilt for each round, as for each process. */
 async function readWithIsomorphicGit(gitdir: string, oids: readonly string[]): Promise<void> {
   const cache = {}
   for (const oid of oids) await git.readBlob({ fs, gitdir, oid, cache })

@@ -63,7 +63,7 @@ const special: Record<string, Bench> = {
 const benches = { ...ordinary, ...special }
 
 const wanted = process.argv.slice(2).filter((word) => word in benches)
-/** What a bench reads, where it reads any: `answers DIR…`, `typed DIR…`. */
+/** Folders for benches that read some: `answers DIR…`, `typed DIR…`. */
 const folders = process.argv.slice(2).filter((word) => !(word in benches))
 const begin = performance.now()
 for (const [name, bench] of Object.entries(wanted.length > 0 ? benches : ordinary)) {

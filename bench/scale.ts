@@ -1,9 +1,9 @@
 import { seeded } from './support/seeded.ts'
 
 /**
- * What a deployment would need, computed from what was measured: see docs/scale.md. Knowledge bases and their traffic follow Zipf's law.
- * How much of a node's traffic finds its knowledge base on the disk is Che's approximation of a cache that evicts what was not used for
- * longest (H. Che, Y. Tung, Z. Wang, "Hierarchical Web Caching Systems", 2002).
+ * Computes what a deployment would need from measured figures: see docs/scale.md. Knowledge bases and their traffic follow Zipf's law. The
+ * share of a node's traffic that finds its knowledge base on the disk follows Che's approximation of an LRU cache (H. Che, Y. Tung, Z.
+ * Wang, "Hierarchical Web Caching Systems", 2002).
  */
 
 /** Measured: docs/benchmarks.md and docs/scale.md say by which commands. */
@@ -11,7 +11,7 @@ const costs = {
   /** Seconds of CPU. */
   read: 85e-6,
   write: 2.5e-3,
-  /** Of a Neuron with its candidate, when a knowledge base is opened for the first time, and then searched. */
+  /** Cost of a Neuron with its candidate, when a knowledge base is first opened, and then searched. */
   openedNeuron: 0.31e-3,
   searchedNeuron: 0.5e-3,
   /** Bytes of a Neuron with its candidate: packs, and what is on a node's disk beside them. */

@@ -72,7 +72,7 @@ export async function benchSoak(): Promise<string[]> {
   ]
 }
 
-/** What a client does. An answer that is no success ends the run, but for 503: that is tried again, and counted. */
+/** Client. An unsuccessful answer ends the run, except 503, which is retried and counted. */
 class Api {
   readonly #url: string
   readonly #headers: { app: Record<string, string>; curator: Record<string, string> }

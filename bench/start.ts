@@ -86,7 +86,7 @@ function childrenOf(parent: number): number[] {
   })
 }
 
-/** What a process has for itself, and its share of what it has in common with others. */
+/** Returns a process's private memory, and its share of shared memory. */
 function proportionalMb(pid: number): number {
   const [, kilobytes = 0] = /^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')) ?? []
   return Number(kilobytes) / 1024

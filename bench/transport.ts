@@ -21,7 +21,10 @@ const branches = 50
 const run = promisify(execFile)
 const fetchOnce = fileURLToPath(new URL('./support/fetch-once.ts', import.meta.url))
 
-/** What a link to a forge moves over HTTP, in process, against native git's own client and isomorphic-git, with native git at the other end. */
+/**
+ * Measures what a link to a forge transfers over HTTP, in process, against native git's own client and isomorphic-git, with native git at
+ * the other end.
+ */
 export async function benchTransport(): Promise<string[]> {
   const { ctx, gitDir } = await importNotes(neurons)
   await ctx.close()

@@ -51,7 +51,7 @@ export async function benchWithoutGit(): Promise<string[]> {
   ]
 }
 
-/** What other work on the machine adds is no part of it. */
+/** Returns the minimum, which excludes what other work on the machine adds. */
 function least(times: readonly Work[], part: keyof Work): number {
   return Math.min(...times.map((time) => time[part]))
 }

@@ -21,7 +21,7 @@ type Recorded = {
 type Candidate = { unit: Unit; features: Features; x: Float64Array; isRight: boolean }
 type Case = Pick<Recorded, 'manual' | 'right'> & { asked: Asked; units: Unit[]; candidates: Candidate[] }
 
-/** Of a logistic regression's squared weights, of features with a standard deviation of one. */
+/** Regularization of a logistic regression's squared weights, for features with a standard deviation of one. */
 const ridge = 5
 const rounds = 150
 const thresholds = [-1, -0.5, 0, 0.5, 1, 1.5, 2]
@@ -144,7 +144,7 @@ function row(name: string, outcomes: readonly Outcome[], least: number): string 
   return `| ${cells.join(' | ')} |`
 }
 
-/** By gradient ascent (Adam, Kingma and Ba 2015) on standardised features. */
+/** Fits weights by gradient ascent (Adam, Kingma and Ba 2015) on standardized features. */
 function fitted(some: readonly Case[]): Weights {
   const all = some.flatMap(({ candidates }) => candidates)
   const mean = features.map((_, at) => average(all, ({ x }) => x[at] ?? 0))

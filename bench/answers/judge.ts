@@ -37,7 +37,7 @@ export function judgeUnanswerable({ paths }: Given): Verdict {
   return paths.length === 0 ? 'rightly refused' : 'made up'
 }
 
-/** What a reader sees of Markdown, near enough to look for a few words in it. */
+/** Returns Markdown approximately as readers see it, to find a few words in it. */
 function comparable(markdown: string): string {
   return markdown
     .toLowerCase()

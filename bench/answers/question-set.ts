@@ -7,7 +7,7 @@ import { z } from 'zod'
 /** A question that the manual answers. */
 const Answerable = z.strictObject({
   ask: z.string(),
-  /** What a right answer contains, each or one of several; markup, case and white space do not count. */
+  /** Texts that a right answer contains, each or one of several; markup, case and white space do not count. */
   says: z.array(z.union([z.string(), z.array(z.string()).min(1)])).min(1),
   /** Pages, by path in the manual, of which a right answer cites at least one. */
   pages: z.array(z.string()).min(1),
@@ -26,7 +26,7 @@ const QuestionSet = z.strictObject({
   repository: z.url(),
   /** The commit that the questions were written with. */
   commit: z.string(),
-  /** Where the manual is in its repository. */
+  /** Folder of the manual in its repository. */
   folder: z.string(),
   licence: z.string(),
   answerable: z.array(Answerable),
@@ -46,8 +46,9 @@ export function questionSets(): QuestionSet[] {
 }
 
 /**
- * The questions on the manual in a folder, and the folder that its pages are in: the one given, or the manual's own folder in a
- * checkout. The set is known by its pages. @throws {Error} where no set fits.
+ * The questions on the manual in a folder, and the folder that its pages are in: the one given, or the manual's own folder in a checkout.
+ * The set is known by its pages.
+ * @throws {Error} where no set fits.
  */
 export function setFor(given: string, all: readonly QuestionSet[]): { set: QuestionSet; folder: string } {
   for (const set of all) {

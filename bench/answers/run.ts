@@ -11,8 +11,8 @@ type Asked = Given & { ask: string; after?: string; verdict: Verdict; millisecon
 const budgets = [2_000, 4_000, 8_000, 16_000]
 
 /**
- * What chat answers without a model, and what `retrieve` has room for, on manuals in the folders given. `ANSWERS_TRANSCRIPT` names a file that the answers are
- * added to.
+ * Measures chat's answers without a model, and the passages of `retrieve`, on manuals in the given folders. `ANSWERS_TRANSCRIPT`: a file
+ * that the answers are appended to.
  */
 export async function benchAnswers(folders: readonly string[]): Promise<string[]> {
   const all = questionSets()

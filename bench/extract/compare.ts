@@ -10,9 +10,9 @@ export type Agreement = {
 }
 
 /**
- * How much of a reference a text has, and in what order. Order is over the pairs of neighbouring words that stand once in each:
- * the share of them that the longest common subsequence keeps. It is the longest increasing subsequence of their places
- * (Schensted 1961), O(n log n).
+ * Returns how much of a reference a text has, and in what order. Order: the share of the pairs of neighbouring words, each occurring once
+ * in both, that the longest common subsequence keeps. It is the longest increasing subsequence of their positions (Schensted 1961), O(n log
+ * n).
  */
 export function compareTexts(text: string, reference: string): Agreement {
   const [words, expected] = [normalWords(text), normalWords(reference)]

@@ -6,13 +6,13 @@ import type { Timing } from '../support/measure.ts'
 import { withChildMemory } from './child-memory.ts'
 
 export type Measured = {
-  /** What was read, or why nothing was. */
+  /** Extracted text, or the reason why there is none. */
   outcome: Extracted | ExtractionError
   extract: Timing
   compile: Timing
   /** Bytes: the peak of the child, the largest of all rounds. */
   memory: number
-  /** That it was compiled to. */
+  /** Number of compiled pages. */
   pages: number
 }
 

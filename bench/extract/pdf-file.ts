@@ -4,7 +4,7 @@ type Line = { text: string; size: number; y: number }
 type Picture = { width: number; height: number; grey: Buffer }
 
 const [width, height, margin] = [595, 842, 72]
-/** Of Helvetica at 10 points, roughly. */
+/** Approximate characters per line of Helvetica at 10 points. */
 const charactersPerLine = 88
 const leading = 14
 

@@ -6,7 +6,7 @@ export type Block =
   | { kind: 'list'; items: string[] }
   | { kind: 'table'; rows: string[][] }
 
-/** What a document of this many characters holds, made from a seed: sections of prose with lists and small tables. */
+/** Returns the blocks of a document of this many characters, made from a seed: sections of prose with lists and small tables. */
 export function blocksOf(characters: number): Block[] {
   const blocks: Block[] = []
   let size = 0

@@ -9,7 +9,7 @@ import { plainPages } from '../../src/sources/extract/pdf/pdf-outline.ts'
 import { scanXml } from '../../src/sources/extract/xml.ts'
 import { plainMarkdown } from './plain-markdown.ts'
 
-/** What a document's text is compared with, and who made it. */
+/** Reference text for a document, and the program that made it. */
 export type Reference = {
   text: string
   origin: string
@@ -20,15 +20,15 @@ export type Reference = {
 type Unit = 'pages' | 'slides' | 'rows' | 'KB'
 export type Extent = { count: number; unit: Unit }
 
-/** How else a document can be read: its reference, and how much there is of it. */
+/** Alternative reading of a document: its reference, and the amount of it. */
 export type OtherReading = { reference?: Reference; extent?: Extent }
 
-/** Other programs, where the machine has them. */
+/** Programs for comparison, where the machine has them. */
 const programs = new Map([
   ['pdf', { command: 'pdftotext', argsFor: (file: string) => [file, '-'] }],
   ['docx', { command: 'pandoc', argsFor: (file: string) => ['--from=docx', '--to=plain', '--wrap=none', file] }],
 ])
-/** Of HTML: what a browser shows nothing of. */
+/** HTML elements that a browser does not show. */
 const unseen = new Set(['script', 'style', 'template', 'noscript', 'head'])
 const inline = new Set(
   'a abbr b bdi bdo cite code em font i kbd mark q s small span strong sub sup u var wbr'.split(' '),

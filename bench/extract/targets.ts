@@ -13,19 +13,19 @@ export type Target = {
   /** Extension. */
   type: string
   bytes: () => Promise<Uint8Array>
-  /** What was written; none where statistics stand for it. */
+  /** Text that was written; absent if statistics replace it. */
   reference?: string
   extent: Extent
-  /** What the aim is about. */
+  /** Step that the target limits. */
   step: 'extract' | 'compile'
-  /** On two cores. */
+  /** Limits on two cores. */
   aim: { seconds: number; megabytes?: number }
 }
 
 const million = 1_000_000
-/** Of a page of A4 in a text document, roughly. */
+/** Approximate characters of an A4 page in a text document. */
 const charactersPerPage = 3000
-/** Of what is rendered to be recognised: a usual scan. */
+/** Resolution of pages rendered for OCR: a usual scan. */
 const scanDpi = 200
 
 export const targets: readonly Target[] = [
@@ -54,7 +54,7 @@ function pdfTarget(count: number, aim: Target['aim']): Target {
   }
 }
 
-/** In English, whose words the recogniser knows: the beginning of the licence. */
+/** Returns a scan in English, whose words the recognizer knows: the beginning of the licence. */
 function scanTarget(): Target {
   const licence = readFileSync(new URL('../../LICENSE', import.meta.url), 'utf8')
   const paragraphs = licence.split(/\n\s*\n/).map((text) => text.replace(/\s+/g, ' ').trim())

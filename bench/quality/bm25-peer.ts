@@ -2,7 +2,7 @@ import { type Analyser, analyserFor } from '../../src/search/text/analyser.ts'
 import { foldWord } from '../../src/search/text/fold-word.ts'
 import type { Ranker } from './ranker.ts'
 
-/** What Anserini takes for its baselines on BEIR (Kamalloo et al., "Resources for Brewing BEIR", 2024). */
+/** Parameters of Anserini's baselines on BEIR (Kamalloo et al., "Resources for Brewing BEIR", 2024). */
 const k1 = 0.9
 const b = 0.4
 

@@ -6,7 +6,7 @@ export type TestQuery = { id: string; text: string }
 export type Collection = {
   name: string
   documents: TestDocument[]
-  /** Those with at least one relevant document. */
+  /** Queries with at least one relevant document. */
   queries: TestQuery[]
   judgements: Map<string, Map<string, number>>
 }

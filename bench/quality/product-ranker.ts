@@ -10,7 +10,7 @@ import { plainPage } from '../support/plain-page.ts'
 import type { TestDocument } from './collection.ts'
 import type { Ranker } from './ranker.ts'
 
-/** How many chunks are asked for to have one page: enough for the pages of any of the collections. */
+/** Number of chunks requested for each page: enough for the pages of any of the collections. */
 const chunksPerPage = 3
 
 const view: Omit<Scope, 'limit'> = { audience: 'curator', defaultAudience: [] }

@@ -11,7 +11,7 @@ import { readTypedSet } from './typed-set.ts'
 
 const scope: Scope = { audience: 'curator', defaultAudience: [], limit: 10 }
 
-/** How many queries of each kind find a right page, first, among the first three and the first ten, and which do not. */
+/** Counts the queries of each kind that find a right page first, among the first three and the first ten, and lists the others. */
 export function benchTyped(folders: readonly string[]): string[] {
   return folders.flatMap((folder) => [...found(folder), ''])
 }
@@ -44,7 +44,7 @@ function found(folder: string): string[] {
   ]
 }
 
-/** How many hits come before the first right page; infinity where it is none of the first ten. */
+/** Returns the number of hits before the first right page; infinity if it is not among the first ten. */
 function placeOf(q: string, right: readonly string[], index: KbIndex): number {
   const at = index.search(q, scope).hits.findIndex(({ key }) => right.includes(key))
   return at < 0 ? Number.POSITIVE_INFINITY : at

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** What was asked of a bucket: requests and bytes put, by method. */
+/** Requests to a bucket by method, and bytes put. */
 export type BucketFigures = { puts: number; gets: number; bytesPut: number }
 
 /**

@@ -6,7 +6,7 @@ import { withQuarantine } from '../../src/git/transport/incoming-pack.ts'
 import { fetchPack } from '../../src/git/transport/remote.ts'
 import { packLimits } from '../../src/push/git/git-transfers.ts'
 
-/** Without an address a commit of the repository is read, as for a past version. */
+/** Without a URL a commit of the repository is read, as for a past version. */
 const [who, url = '', gitdir = '', main = ''] = process.argv.slice(2)
 // Not `maxRSS`, which begins with that of the parent.
 const peak = () => Number(/VmHWM:\s+(\d+)/.exec(fs.readFileSync('/proc/self/status', 'utf8'))?.[1])

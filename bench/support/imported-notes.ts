@@ -8,7 +8,7 @@ import { type GeneratedNote, generateNotes } from './notes.ts'
 
 type Imported = { dataDir: string; tenantId: string; kbId: string; importing: number }
 
-/** By number of notes. Each is copied, never opened. */
+/** Imports by number of notes. Each is copied, never opened. */
 const templates = new Map<number, Promise<Imported>>()
 
 /** A data directory whose knowledge base `bench`, of the tenant `bench`, holds generated notes; and how long their import took. */

@@ -6,7 +6,7 @@ import type { Engine, Scope } from '../../src/search/search-index.ts'
 import type { GeneratedChunk } from './chunks.ts'
 import { plainPage } from './plain-page.ts'
 
-/** What is measured: an index of chunks, each a page of its own. Searches answer with how many they found. */
+/** Contestant: an index of chunks, each a page of its own. Searches return the number of results. */
 export type Contestant = {
   open: () => void
   /** Whether it has the chunk of that number. */

@@ -16,7 +16,7 @@ const batch = 50
 const sampleSize = 2000
 /** Queries of each kind: fewer of a very big index, where FTS5 takes long. */
 const asked = { quiet: size > 100_000 ? 100 : 300, busy: 60, updates: 200 }
-/** How often each query is asked. The least of its times counts, so that other work on the machine matters less. */
+/** Number of runs of each query. The minimum of its times counts, so that other work on the machine matters less. */
 const rounds = 3
 /** Processes that keep the machine busy, by core. */
 const busyFactor = 4
@@ -28,7 +28,7 @@ type Query = { kind: string; send: () => number }
 const contestant = contestantOf(name, folder)
 const before = memory()
 
-/** In MB, without garbage where node runs with --expose-gc. */
+/** Returns memory in MB, without garbage if node runs with --expose-gc. */
 function memory(): { heap: number; outside: number; rss: number } {
   global.gc?.()
   const { heapUsed, external, rss } = process.memoryUsage()
@@ -42,7 +42,7 @@ function spread(times: readonly number[]): Spread {
   return { p50: at(0.5), p99: at(0.99) }
 }
 
-/** How many chunks it has, which came in the order of their numbers. */
+/** Returns the number of chunks, which came in the order of their numbers. */
 function heldCount(): number {
   let [low, high] = [0, size]
   while (low < high) {

@@ -21,7 +21,10 @@ async function answer(request) {
   return new Response('There is nothing here.', { status: 404 })
 }
 
-/** What a framework does: makes a Request of what comes in. @param {import('node:http').IncomingMessage} incoming @param {AbortSignal} signal */
+/**
+ * Builds a Request from an incoming message, as a framework does. @param {import('node:http').IncomingMessage} incoming @param
+ * {AbortSignal} signal
+ */
 function requestOf(incoming, signal) {
   const { method = 'GET', headers, url: path = '/' } = incoming
   const passed = { accept: headers.accept ?? '*/*', 'content-type': headers['content-type'] ?? '' }

@@ -8,7 +8,7 @@ import { stageForFile } from './support/stage.ts'
 
 const stage = stageForFile()
 
-/** Where an agent waits for the person to come back. */
+/** Starts the page at which an agent waits for the person to return. */
 async function startCallback(): Promise<{ url: string; next: () => Promise<URLSearchParams> }> {
   const server = createServer((_, response) => void response.end('<p>Done</p>'))
   const url = `${await listening(server)}/callback`

@@ -5,7 +5,7 @@ import { limitsOf } from './support/visitor.ts'
 
 const stage = stageForFile()
 
-/** What is typed into, and what the form sends. */
+/** Text area that the form sends. */
 const content = '#field-content'
 const field = 'textarea[name="content"]'
 const press = (label: string) => `form[data-editor] button:text-is("${label}")`
@@ -23,7 +23,7 @@ async function published(title: string, text = 'One.\n\nTwo.'): Promise<string> 
   return pathname
 }
 
-/** How far below the top of the window the elements begin that match a selector. */
+/** Returns the distance of the elements that match a selector from the top of the window. */
 async function topsOf(page: Visitor['page'], selector: string): Promise<number[]> {
   const boxes = await Promise.all((await page.locator(selector).all()).map((one) => one.boundingBox()))
   return boxes.map((box) => box?.y ?? 0)

@@ -59,7 +59,7 @@ const windows = [
   { width: 1440, height: 900, colorScheme: 'dark' },
 ] as const
 
-/** How much of the page moved while it loaded, as Chromium sums it up. */
+/** Layout shift while the page loads, as Chromium sums it up. */
 const layoutShift = `new Promise((resolve) => {
   let sum = 0
   new PerformanceObserver((list) => list.getEntries().forEach((entry) => { sum += entry.value }))

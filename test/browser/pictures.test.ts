@@ -71,7 +71,7 @@ const toWebp = (png: Buffer) => `new Promise((resolve) => {
   image.src = 'data:image/png;base64,${png.toString('base64')}'
 })`
 
-/** Of the manual: `PICTURES=docs/images npm run test:browser -- pictures` makes them anew. */
+/** Pictures of the manual: `PICTURES=docs/images npm run test:browser -- pictures` takes them again. */
 test.each(pictures)('there is a picture of the page %s', async (name, path) => {
   const folder = process.env.PICTURES ?? tempDir()
   mkdirSync(folder, { recursive: true })

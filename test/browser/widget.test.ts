@@ -9,7 +9,7 @@ import { violationsOf } from './support/axe.ts'
 import { json, otherSite, scripted } from './support/other-site.ts'
 import { stageForFile } from './support/stage.ts'
 
-/** As the upstream product documents it, with another address of the script. */
+/** Embedding as the upstream product documents it, with another URL of the script. */
 const upstream = `<script type="module"
   src="/v1/trail-chat.js"></script>
 

@@ -232,7 +232,7 @@ const hostile = fc
   )
   .map((parts) => parts.join(''))
 
-/** What a reader's browser would load or run. */
+/** Returns what a reader's browser would load or run. */
 function active(markdown: string): string[] {
   const found: string[] = []
   const walk = (node: { type: string; value?: string; url?: string; children?: unknown[] }) => {

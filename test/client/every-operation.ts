@@ -1,12 +1,12 @@
 import createClient, { type Middleware } from 'openapi-fetch'
 import type { paths } from '../../packages/client/src/schema.ts'
 
-/** Which operation was called, as `post /api/v1/chat`, and the status that it answered. */
+/** Called operation, as `post /api/v1/chat`, and the status of its answer. */
 export type Call = { operation: string; status: number }
 
 type Server = {
   url: string
-  /** Of a curator. */
+  /** Token of a curator. */
   token: string
   /** Slug of a knowledge base with a Neuron. */
   kb: string

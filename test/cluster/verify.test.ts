@@ -24,7 +24,7 @@ beforeEach(async () => {
   await uploadSource(one, caller, 'handbook', form(), { force: false, replace: false })
 })
 
-/** What is wrong, and what is only to be known, without ids. */
+/** Returns problems and notes without ids. */
 async function told(ctx: OpenContext) {
   const { kbs } = await verify(ctx)
   return kbs.map(({ slug, problems, notes }) => [

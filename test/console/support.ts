@@ -40,7 +40,7 @@ export type Console = {
   app: ZodFastify
   ctx: OpenContext
   kbId: string
-  /** Of the tenant `acme`. */
+  /** Id of the tenant `acme`. */
   tenantId: string
   close(): Promise<void>
   /** A new browser in which a person of this role is signed in. */
@@ -60,7 +60,7 @@ export async function startConsole({
   publicUrl?: string
   /** Whether webhooks may lead to the own network. */
   webhookPrivate?: boolean
-  /** Other pages than the console's. */
+  /** Pages to serve instead of the console's. */
   pages?: typeof consoleRoutes
 } = {}): Promise<Console> {
   const dataDir = mkdtempSync(join(tmpdir(), 'ganglion-'))
@@ -123,7 +123,7 @@ function encodeForm(fields: Readonly<Record<string, string | readonly string[]>>
   return form.toString()
 }
 
-/** What a browser would send of the form of a page. */
+/** Returns what a browser would send of the form of a page. */
 export function fieldsOf(page: Page): Record<string, string> {
   const fields: Record<string, string> = {}
   for (const control of page.document.querySelectorAll(

@@ -36,7 +36,7 @@ export type Product = {
   request: (method: string, path: string, send?: Send) => Promise<Answer>
 }
 
-/** What processes share that serve the same knowledge bases. */
+/** State that processes share which serve the same knowledge bases. */
 type SharedState = Pick<ContextOptions, 'database' | 'objects'>
 
 /** The whole product on a real socket. Every answer is checked against its own description of the API. */
@@ -53,7 +53,7 @@ export async function startProduct({
   rateWrites?: number
   /** The pages for people. */
   pages?: typeof consoleRoutes
-  /** Where people are told to reach it. */
+  /** URL at which people reach it. */
   publicUrl?: string
   answerer?: Answerer
   /** Lets the server follow what others do to the repositories. */
@@ -61,7 +61,7 @@ export async function startProduct({
   embeddingModel?: EmbeddingModel | undefined
   /** A data directory that was made from a backup of another product. */
   restored?: string
-  /** What it shares with other nodes. */
+  /** State that it shares with other nodes. */
   shared?: SharedState
   now?: () => Date
 } = {}): Promise<Product> {
@@ -120,7 +120,7 @@ export async function startProduct({
   return { url, ctx, dataDir, gitDir, kbId, tokens, newKey, request }
 }
 
-/** For another process that opens the same state. */
+/** Returns options for another process that opens the same state. */
 export function stateOf({ databaseAddress, objects }: OpenContext): SharedState {
   return { database: databaseAddress, objects }
 }

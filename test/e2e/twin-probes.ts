@@ -8,9 +8,9 @@ export type Twin = {
   tokens: { reader: string; app: string; curator: string }
   /** Headers of browsers in which people are signed in. */
   people: { reader: Record<string, string>; curator: Record<string, string> }
-  /** Of every page, hidden or not, and of one that never was. */
+  /** seqIds of every page, hidden or not, and of one that never existed. */
   seqIds: string[]
-  /** When hidden pages were not hidden yet. */
+  /** Commit from before pages were hidden. */
   commit: string
   /** Titles, aliases and words that pages have. */
   names: string[]
@@ -25,7 +25,7 @@ export type Twin = {
 
 const kb = '/api/v1/knowledge-bases/twin'
 
-/** What a key reads: one line for each answer. */
+/** Reads everything with a key: one line for each answer. */
 export async function readAll(product: Product, twin: Twin, token: string): Promise<string[]> {
   const lines: string[] = []
   const ask = async (method: string, path: string, body?: unknown) => {
@@ -98,7 +98,7 @@ export async function readAll(product: Product, twin: Twin, token: string): Prom
   return lines.map(normal(twin))
 }
 
-/** What a person sees in a browser. */
+/** Reads what a person sees in a browser. */
 export async function browseAll(product: Product, twin: Twin, headers: Record<string, string>): Promise<string[]> {
   const words = [...twin.words, 'zqalfa', 'tag:plan alert', 'al', '-desk rota'].map(encodeURIComponent)
   const own = [
@@ -144,7 +144,7 @@ function swapped(word: string): string {
   return word.slice(0, 1) + word.slice(2, 3) + word.slice(1, 2) + word.slice(3)
 }
 
-/** What an app writes, and reads of it then. */
+/** Writes as an app, and reads the results. */
 export async function writeAll(product: Product, twin: Twin): Promise<string[]> {
   const lines: string[] = []
   const ask = async (method: string, path: string, send: Send = {}): Promise<Answer> => {

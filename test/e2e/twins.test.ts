@@ -26,7 +26,7 @@ const Page = fc.record({
   until: fc.constantFrom('', '2020-01-01', '2099-01-01'),
 })
 type Page = typeof Page extends fc.Arbitrary<infer Value> ? Value : never
-/** How a page is hidden: from an app, and some from an audience that it may ask for. */
+/** Ways to hide a page: from an app, and some from an audience that it may request. */
 const Hiding = fc.constantFrom(
   { tags: ['internal'] },
   { tags: ['internal/hr', 'plan'] },
@@ -134,7 +134,7 @@ async function addSource(
   return source.id
 }
 
-/** What an app is told of all that has happened, but for the numbers of the events. */
+/** Returns all events that an app sees, without their numbers. */
 async function eventsOf({ ctx }: Product, tenant: string): Promise<string[]> {
   const { id: tenantId = '' } = (await ctx.tenants.find(tenant)) ?? {}
   const kb = await ctx.kb(tenantId, 'twin')

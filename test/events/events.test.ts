@@ -27,7 +27,7 @@ async function eventsOf({ curator }: Pick<TestBed, 'curator'>, ctx: OpenContext)
 
 const kindsOf = (events: readonly StoredEvent[]) => events.map(({ kind }) => kind)
 
-/** What can be said of two logs of the same history: each of their events, whatever the order and the ids. */
+/** Returns what two logs of the same history must share: each of their events, whatever the order and the ids. */
 function factsOf(events: readonly StoredEvent[]): string[] {
   return events
     .map(({ kind, isCuratorOnly, data }) => JSON.stringify([kind, isCuratorOnly, ...Object.entries(data).sort()]))

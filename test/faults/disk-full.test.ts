@@ -36,7 +36,7 @@ function disk(): Disk {
   return { dataDir: join(tempDir(), 'data'), env: faults.env, fill }
 }
 
-/** For so many milliseconds the server goes by its last measurement of the disk. */
+/** Milliseconds for which the server reuses its last measurement of the disk. */
 const measuredFor = 3_000
 
 test('on a full disk writes fail, reads go on, nothing is lost, and space is all it takes to go on', async () => {

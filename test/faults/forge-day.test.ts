@@ -5,11 +5,11 @@ import { startGitea } from '../forge/support/described-gitea.ts'
 import { startGitlab } from '../forge/support/described-gitlab.ts'
 import { scaled } from './support/cycles.ts'
 
-/** In a short run as many as make people do everything that they do in a day. */
+/** Number of steps: even a short run has enough for everything that people do in a day. */
 const count = Math.max(20, scaled(60))
 const size = { count, maxOpen: count - 10 }
 
-/** What `forge.test.ts` does to GitHub with kills, without a process of its own. */
+/** Repeats without a separate process what `forge.test.ts` does to GitHub with kills. */
 test.each<[string, () => Promise<FakeForge>]>([
   ['Gitea', () => startGitea('gitea')],
   ['Forgejo', () => startGitea('forgejo')],

@@ -81,7 +81,7 @@ test(`nothing acknowledged is lost or doubled in ${cycles} kills under load`, as
   await end(rebuilt.process, 'SIGTERM')
 })
 
-/** What a search for what every Neuron says finds, once the index is built. */
+/** Returns the result of a search for a word of every Neuron, once the index is built. */
 async function searched(url: string, { token }: Deployment): Promise<unknown> {
   for (;;) {
     const headers = { authorization: `Bearer ${token}` }

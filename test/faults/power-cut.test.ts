@@ -18,8 +18,8 @@ import { askAgain, newWitness, readBack } from './support/witness.ts'
 const cuts = scaled(10)
 
 /**
- * Where a disk can be made of a file, its power is cut; elsewhere the order of writes and flushes is looked at, with which
- * nothing can be lost.
+ * Cuts the power of a disk made of a file where that is possible; elsewhere checks the order of writes and flushes, with which nothing can
+ * be lost.
  */
 test('what was acknowledged is there after the power was cut', async () => {
   const disk = loopDisk(256)

@@ -3,12 +3,12 @@ import type { Forge } from '../../src/forge/forge-adapter.ts'
 import { ForgeError } from '../../src/forge/forge-error.ts'
 import type { Visibility } from './support/forge-people.ts'
 
-/** What people and programs on a forge can do, and what can be seen there. Each adapter's test makes one, with a fresh repository. */
+/** Actions of people and programs on a forge, and what can be seen there. Each adapter's test creates one, with a fresh repository. */
 export type ForgeHarness = {
   forge: Forge
   /** Makes a branch of the repository with a commit of its own. @returns its tip */
   branch(name: string): Promise<string>
-  /** As a person, whose login is `ada`. */
+  /** Opens a pull request as a person, whose login is `ada`. */
   openPull(branch: string, title: string, base?: string): Promise<number>
   close(number: number): Promise<unknown>
   reopen(number: number): Promise<unknown>
@@ -16,10 +16,10 @@ export type ForgeHarness = {
   merge(number: number): Promise<string>
   comment(number: number, text: string): Promise<unknown>
   review(number: number, text: string): Promise<unknown>
-  /** What checks say of a commit, as people see it there. */
+  /** Returns the checks of a commit as people see them there. */
   reports(head: string): Promise<{ outcome: 'passed' | 'failed' | 'waiting'; findings: number }[]>
   labels(number: number): Promise<string[]>
-  /** Who was asked to review. */
+  /** Returns the accounts that were asked to review. */
   reviewers(number: number): Promise<string[]>
   /** Sets who may read the repository. */
   show(to: Visibility): void
@@ -27,13 +27,13 @@ export type ForgeHarness = {
   failNext(status: number, headers?: Record<string, string>, body?: unknown): void
   /** The next request is never answered; the adapter waits for a second at most. */
   hangNext(): void
-  /** How many requests there were so far. */
+  /** Returns the number of requests so far. */
   requests(): number
-  /** What the adapter sent or got that the forge's published description does not have. */
+  /** Returns requests and answers of the adapter that the forge's published description does not have. */
   undescribed(): string[]
 }
 
-/** What every adapter of {@link Forge} does alike. */
+/** Tests what every adapter of {@link Forge} must do. */
 export function describeForge(name: string, start: () => Promise<ForgeHarness>): void {
   const fresh = (branch: string) => ({
     branch,

@@ -194,7 +194,7 @@ test('what a staged commit is said to change is what its trees differ in', async
   )
 })
 
-/** What a commit may do: it writes a file or what is below it, not both, removes what is there, and all that its files take the place of. */
+/** Returns a valid commit: it writes a file or what is below it, not both, removes what exists, and everything that its files replace. */
 function sound(files: Record<string, string | null>, present: ReadonlySet<string>): Map<string, string | null> {
   const isBelow = (path: string, other: string) => path.startsWith(`${other}/`)
   const changes = Object.entries(files).filter(

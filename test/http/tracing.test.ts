@@ -27,7 +27,7 @@ const Export = z.object({
   ),
 })
 
-/** What a receiver of OTLP over HTTP was sent. */
+/** Starts a receiver of OTLP over HTTP that records what it was sent. */
 async function receiver() {
   const exports: z.output<typeof Export>[] = []
   const server = createServer(async (request, response) => {

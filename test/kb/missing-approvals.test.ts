@@ -12,7 +12,7 @@ const proposed: Candidate = {
   verdict: { approve: false, zone: null, reason: 'proposed', warnings: [] },
 }
 
-/** What is missing where an account of a forge approves a candidate. */
+/** Returns what is missing if an account of a forge approves a candidate. */
 function missing(settings: string, by: string, candidate: Partial<Candidate> = {}) {
   const whoIs = async (id: string) => ({ id: id.replace(/^\w+:/, '@'), names: [], mayDecide: false })
   const touched = [{ path: 'neurons/a.md', tags: [] }]

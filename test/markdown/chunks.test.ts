@@ -10,7 +10,7 @@ import { markdown } from './markdown-arbitrary.ts'
 import { pageOfBlocks } from './page-of-blocks.ts'
 
 const words = (count: number, word = 'word') => Array.from({ length: count }, (_, index) => `${word}${index}`).join(' ')
-/** Of some 300, 700 and 1,500 characters. */
+/** Texts of some 300, 700 and 1,500 characters. */
 const [short, medium, long] = [words(45), words(95), words(190)]
 
 describe('a chunk', () => {

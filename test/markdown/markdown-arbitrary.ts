@@ -65,7 +65,7 @@ const ordinary = [
   '\n> [!note] T\n> C\n',
 ]
 
-/** What tempts a reader of Markdown who is no parser. */
+/** Texts that mislead a reader of Markdown who is no parser. */
 const treacherous = [
   '`',
   '``',

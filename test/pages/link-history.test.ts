@@ -26,7 +26,7 @@ async function linksAsRead(ctx: OpenContext, { curator }: TestBed) {
   return { holders: new Map(neurons.map(({ seqId, path }) => [seqId, path])), byNeuron, around, whole }
 }
 
-/** What makes an edge, so that there is always one to follow. */
+/** Steps that make an edge, so that there is always one to follow. */
 const linked: Step[] = [
   { name: 'submit', a: 0, b: 0, at: 0 },
   { name: 'approve', a: 0, b: 0, at: 0 },

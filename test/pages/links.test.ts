@@ -7,7 +7,7 @@ import { neuronText, seq, type WrittenBed, writtenBed } from '../kb/support/writ
 
 const page = (body: string) => neuronText(1, { title: 'Page' }, body)
 
-/** What the first Neuron's only link means. */
+/** Resolves the first Neuron's only link. */
 async function meaning({ read }: WrittenBed) {
   const { links = [], unresolved = [] } = (await read(1)) ?? {}
   const [link] = links

@@ -19,7 +19,7 @@ export type People = {
   session(role: 'reader' | 'curator' | 'admin', email?: string, tenant?: string): Promise<Session & { token: string }>
   /** Makes a person of the tenant `acme` with {@link password}. */
   person(email: string, role?: 'reader' | 'curator' | 'admin'): Promise<User>
-  /** What the audit of `acme` holds, the first first. */
+  /** Returns the audit log of `acme`, oldest first. */
   audit(): Promise<string[]>
 }
 

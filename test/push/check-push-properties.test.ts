@@ -19,7 +19,7 @@ const start = {
   'gone.md': neuronText(5, { title: 'Gone' }, '[[Beta]]\n'),
   'map.png': 'png',
 }
-/** What no push could have brought. */
+/** Files that no push could have brought. */
 const unsound = { ...start, 'copy.md': neuronText(4, { title: 'A copy' }, '[[Alpha]]\n') }
 const paths = [...Object.keys(start), 'new.md', 'A.md', 'Sub/x.md', 'CON.md', 'sub/new/e.md', 'map.jpg']
 const bodies = [
@@ -89,7 +89,7 @@ const copied: Step[] = [
 const namesake: Step[] = [{ name: 'title', a: 7, b: 16 }]
 
 const brief = ({ severity, path, line, rule, message }: Finding) => `${severity} ${path}:${line} ${rule} ${message}`
-/** What only a push is told, and what only a whole knowledge base is. */
+/** Rules that only a push, or only a check of a whole knowledge base, reports. */
 const differing = new Set(['unknown-seq-id', 'shown-files', 'used-id', 'inbound-links', 'path-collision'])
 /** A server knows by which paths main's links find a page that is moved, and keeps them as aliases; a checkout does not. */
 const isKeptByAlias = ({ rule, message }: Finding) =>

@@ -125,7 +125,7 @@ export class Draw {
   }
 }
 
-/** What came of an act; nothing where there was nothing to act on. */
+/** Outcome of an act; undefined if there was nothing to act on. */
 type Came = 'done' | 'vote' | 'refused' | undefined
 type Act = (team: Team, draw: Draw, step: number) => Promise<Came>
 

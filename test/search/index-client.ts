@@ -51,7 +51,7 @@ export class IndexClient {
     })
   }
 
-  /** What is found, and retrieved, of all kinds. */
+  /** Returns search and retrieve results of all kinds. */
   answers(): unknown[] {
     const [address, stamp] = [this.#address, this.#stamp]
     return questions.flatMap((q) =>

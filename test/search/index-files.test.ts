@@ -62,7 +62,7 @@ const sql = (statement: string) => (directory: string) => {
   db.close()
 }
 const inFile = (name: string, damage: (file: string) => void) => (directory: string) => damage(join(directory, name))
-/** Of an engine that has some. */
+/** Damages a file of an engine that has segments. */
 const inSegments = (damage: (file: string) => void) => (directory: string) => {
   for (const name of readdirSync(directory)) if (name.endsWith('.segment')) damage(join(directory, name))
 }

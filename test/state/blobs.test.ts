@@ -17,7 +17,7 @@ import { testDatabase } from './support.ts'
 type Bed = {
   blobs: BlobStore
   receive: (bytes: string | Buffer) => Promise<ReceivedFile>
-  /** What names a blob. */
+  /** Records a blob's name. */
   name: (note: NoteBlob) => Promise<void>
   /** Makes the copies of a blob that are there as old as a day and a minute. */
   age: (sha256: string) => void

@@ -7,7 +7,7 @@ import { Tenants } from '../../src/state/tenants.ts'
 import { fc, runs } from '../support/properties.ts'
 import { at, testDatabase } from './support.ts'
 
-/** What becomes of an attempt: each fails before it commits, after it, or not at all; with an error of the rules or another one. */
+/** Outcome of an attempt: it fails before it commits, after it, or not at all; with an error of the rules or another one. */
 const Fault = fc.record({
   when: fc.constantFrom('before', 'after', 'never'),
   isRefusal: fc.boolean(),

@@ -78,7 +78,7 @@ test('a store that does not answer is given up in time, whatever is collected as
   clearInterval(collecting)
 })
 
-/** What V8 shows only with a flag. */
+/** Returns V8's garbage collector, which needs a flag. */
 function collectGarbage(): () => void {
   setFlagsFromString('--expose-gc')
   return runInNewContext('gc')

@@ -6,9 +6,9 @@ import { listening } from '../support/listening.ts'
 
 export type S3Server = {
   options: S3Options
-  /** By key, with the time at which it was stored. */
+  /** Objects by key, with the time at which they were stored. */
   objects: Map<string, { bytes: Buffer; storedAt: Date }>
-  /** By key, the headers that say how to encrypt it. */
+  /** Encryption headers, by key. */
   encryption: Map<string, string[]>
   /** Parts of uploads that are not finished, by the upload's id. */
   uploads: Map<string, Buffer[]>

@@ -10,17 +10,17 @@ import { onTestFinished } from 'vitest'
 
 type Information = ReturnType<OAuthClientProvider['clientInformation']>
 
-/** Where an agent waits for the person; nobody listens there. */
+/** Redirect URI of an agent; nobody listens there. */
 export const agentCallback = 'http://127.0.0.1:8976/callback'
 
-/** What an agent keeps between its visits to the authorization server. */
+/** State of an agent between its visits to the authorization server. */
 export class AgentKeeper implements OAuthClientProvider {
   readonly redirectUrl: string
   readonly clientMetadata: OAuthClientMetadata
   known: Awaited<Information>
   held: OAuthTokens | undefined
   verifier = ''
-  /** Where the person is sent. */
+  /** URL that the person is sent to. */
   sentTo = ''
 
   constructor(callback = agentCallback) {

@@ -11,19 +11,19 @@ export type Account = {
   name?: string
   groups?: string[]
   tid?: string
-  /** What the ID token says otherwise than the userinfo endpoint. */
+  /** Claims of the ID token that differ from those of the userinfo endpoint. */
   idToken?: Record<string, unknown>
 }
 
 export type TestProvider = {
   issuer: string
-  /** By the name to sign in with, which is the subject too. */
+  /** Accounts by the name to sign in with, which is the subject, too. */
   accounts: Map<string, Account>
   /** Whether ID tokens get a signature of another key. */
   forges: boolean
   /** Signs in there as a browser would, and gives the URL that the browser is sent back to. */
   signIn(url: string, login: string): Promise<string>
-  /** As {@link signIn}, but the person goes back without signing in. */
+  /** Begins like {@link signIn}, but the person goes back without signing in. */
   cancel(url: string): Promise<string>
   close(): Promise<void>
 }

@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest'
 
 export type ReceivedMail = {
   to: string[]
-  /** By lower-case name, unfolded and decoded. */
+  /** Headers by lower-case name, unfolded and decoded. */
   headers: Record<string, string>
   raw: string
   /** The parts' texts, decoded: plain and HTML. */

@@ -14,7 +14,7 @@ export type Outcome = {
   signal: NodeJS.Signals | null
   stdout: Uint8Array
   stderr: Uint8Array
-  /** Why it could not be started. */
+  /** Reason why it could not be started. */
   problem: string | undefined
 }
 

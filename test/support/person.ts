@@ -6,7 +6,7 @@ import { openSession, startSession } from '../../src/people/person-session.ts'
 export type SignedIn = {
   userId: string
   token: string
-  /** Of a browser that is signed in, without TLS, and of the pages that it shows. */
+  /** Headers of a browser that is signed in, without TLS, and of its pages. */
   headers: { cookie: string; 'sec-fetch-site': string; 'x-csrf-token': string }
 }
 

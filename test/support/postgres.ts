@@ -19,11 +19,11 @@ import { Client } from 'pg'
 
 const execute = promisify(execFile)
 
-/** Where Debian's packages put the servers, one folder for each version. */
+/** Folder in which Debian's packages install the servers, one folder for each version. */
 const debianRoot = '/usr/lib/postgresql'
 /** Milliseconds for which a server that starts is waited for. */
 const startTime = 30_000
-/** Of a socket in the server's folder. */
+/** Port in the name of a socket in the server's folder. */
 const poolerPort = 6432
 
 export type PostgresOptions = {
@@ -31,9 +31,9 @@ export type PostgresOptions = {
   durable?: boolean
   /** Parameters of the server, such as `{ max_connections: '20' }`. */
   parameters?: Readonly<Record<string, string>>
-  /** On the loopback interface, beside the socket. */
+  /** Port on the loopback interface, besides the socket. */
   port?: number
-  /** In PEM, for encrypted connections. */
+  /** Certificate in PEM, for encrypted connections. */
   certificate?: { cert: string; key: string }
 }
 
@@ -158,7 +158,7 @@ export class PostgresServer {
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 })
   }
 
-  /** With the names that the server looks for. */
+  /** Writes the certificate under the names that the server expects. */
   #certify({ cert, key }: { cert: string; key: string }): void {
     for (const [name, text] of [
       ['server.crt', cert],

@@ -24,12 +24,12 @@ export const anyCharacter = fc.nat({ max: 0x10ffff - surrogates.count }).map(
   },
 )
 
-/** How many cases a property test tries: all of them only in the long form, `PROPERTY_CASES=all`. */
+/** Returns the number of cases of a property test: all of them only in the long form, `PROPERTY_CASES=all`. */
 export function runs(all: number, some = 200): number {
   return isLong ? all : Math.min(all, some)
 }
 
-/** What a test of many cases tries: some, others in each run, which `PROPERTY_SEED` tries again; in the long form, all. */
+/** Returns some of the cases, different ones in each run, which `PROPERTY_SEED` repeats; in the long form, all. */
 export function someOf<Of>(all: readonly Of[], count: number): Of[] {
   if (isLong) return [...all]
   const seed = Number(PROPERTY_SEED) || Math.floor(Math.random() * 2 ** 31)

@@ -26,7 +26,7 @@ export function runProgram(
   })
 }
 
-/** Where there are no named pipes. A process is started there without a copy of this one. */
+/** Runs a program directly where there are no named pipes. A process is started there without a copy of this one. */
 function runHere({ command, args, ...options }: Program): Outcome {
   const { error, ...outcome } = spawnSync(command, args, { ...options, maxBuffer: 1 << 30 })
   return { ...outcome, problem: error?.message }

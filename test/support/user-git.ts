@@ -3,7 +3,7 @@ import { startProgram } from '../../src/git/native/spawner/start-program.ts'
 
 export type GitRun = { code: number | null; stdout: string; stderr: string }
 
-/** What a user's git finds around it. @param name in lower case, of its author */
+/** Returns the environment of a user's git. @param name of its author, in lower case */
 export function userEnvironment(name: string): NodeJS.ProcessEnv {
   const person = `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`
   const email = `${name}@example.com`

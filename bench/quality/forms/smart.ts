@@ -12,12 +12,12 @@ type SmartFiles = {
   documents: string
   queries: string
   judgements: string
-  /** What a line of the judgements says, by its columns; `undefined` where it judges nothing. */
+  /** Parses a line of the judgements by its columns; `undefined` for a line that judges nothing. */
   judged: (columns: readonly string[]) => Judged | undefined
 }
 
 const columns = z.array(z.string()).min(2)
-/** In Cranfield's judgements: the paper that the question was made from, which its author did not judge. */
+/** Grade in Cranfield's judgements of the paper that a question was made from, which its author did not judge. */
 const sourcePaper = -1
 
 /**

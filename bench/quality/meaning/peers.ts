@@ -3,7 +3,7 @@ import { embeddedText } from '../../../src/search/text/embedded-text.ts'
 import type { Embed } from '../product-ranker.ts'
 import type { Ranker } from '../ranker.ts'
 
-/** What is added to a rank before its reciprocal is taken, as usual. */
+/** Usual constant that is added to a rank before its reciprocal is taken. */
 const rrfConstant = 60
 
 /** Documents by the cosine of their nearest chunk, in full precision: meaning without words. */

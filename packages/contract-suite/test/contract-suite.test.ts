@@ -40,7 +40,7 @@ test('no list of any route can lack an item, be in reverse or have other ids unn
   const server = { url, kb: 'handbook', cleanup, keys: named }
   const lists = await listsIn(areas, server)
   expect(lists.length).toBeGreaterThan(12)
-  // What else a submission warns of, such as similar pages, depends on what the knowledge base holds.
+  // Further warnings of a submission, such as similar pages, depend on what the knowledge base holds.
   const incidental = /^\^POST \/api\/v1\/queue\/candidates\S* warnings: (?!drop)/
   const unnoticed = await unnoticedDamages(lists, server)
   expect(unnoticed.filter((damage) => !incidental.test(damage))).toEqual([])

@@ -5,7 +5,7 @@ const levels = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-pr
 
 type Violation = { id: string; nodes: { html: string; failureSummary?: string }[] }
 
-/** What axe finds wrong with a page as it stands: WCAG 2.2 AA and common practice. */
+/** Returns axe's violations of a page: WCAG 2.2 AA and best practices. */
 export async function violationsOf(page: Page): Promise<string[]> {
   await page.evaluate(axe.source)
   const run = `axe.run({ runOnly: ${JSON.stringify(levels)} }).then(({ violations }) => violations)`

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
 
-/** Without windows first: it takes half of the processor time. */
+/** Programs, the one without windows first: it takes half of the processor time. */
 const places = [
   '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
@@ -9,7 +9,7 @@ const places = [
   '/usr/bin/google-chrome',
 ]
 
-/** As a CI machine needs it: as root, and without a look at the network. */
+/** Options for a CI machine: as root, and without background requests. */
 const options = [
   '--no-sandbox',
   '--disable-gpu',

@@ -8,7 +8,7 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void | Pr
 const policy = "default-src 'none'; script-src 'self'; connect-src 'self' http:; require-trusted-types-for 'script'"
 
 export type SitePage = {
-  /** Of the body. */
+  /** HTML of the body. */
   html: string
   css?: string
   /** Runs in the page. */

@@ -3,7 +3,7 @@ import type { BrowserContext, Page, Response } from 'playwright-core'
 export type Visitor = {
   page: Page
   context: BrowserContext
-  /** What should not have happened: scripts that ran, resources that the policy kept out, errors of our own scripts. */
+  /** Unexpected events: scripts that ran, resources that the policy blocked, errors of our own scripts. */
   alarms: string[]
   /** Bytes and number of the answers since the last visit of a page. */
   transfer: { bytes: number; requests: number }
@@ -50,7 +50,7 @@ export async function visitorIn(context: BrowserContext, url: string): Promise<V
   }
 }
 
-/** What a page may take as a first visit: 100 KB in ten requests, and 180 KB in two for CodeMirror where it has that. */
+/** Returns the limits of a first visit: 100 KB in ten requests, and 180 KB in two for CodeMirror if the page has it. */
 export async function limitsOf(page: Page): Promise<{ bytes: number; requests: number }> {
   const hasCode = (await page.locator('.cm-editor').count()) > 0
   return { bytes: (hasCode ? 280 : 100) * 1024, requests: hasCode ? 12 : 10 }

@@ -3,7 +3,7 @@ import type { Answerer } from '../../../src/chat/answerer.ts'
 import { refusalIn } from '../../../src/chat/refused-answer.ts'
 import { ask, passage, question, refunds, vip } from './passages.ts'
 
-/** What holds for every answerer, however it comes to its answers. */
+/** Tests what holds for every answerer, however it works. */
 export function testAnswerer(open: () => Promise<Answerer>): void {
   test('what it yields, joined, is the text', async () => {
     const { deltas, answer } = await ask(await open(), question())

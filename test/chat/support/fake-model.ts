@@ -13,11 +13,11 @@ const Body = z.object({
   max_completion_tokens: z.number().optional(),
 })
 
-/** How the server answers one request. */
+/** Answers one request. */
 export type Reply = (response: ServerResponse) => void | Promise<void>
 
 export type FakeModel = {
-  /** Of the API, with `/v1`. */
+  /** URL of the API, with `/v1`. */
   url: string
   requests: { headers: IncomingHttpHeaders; body: z.infer<typeof Body> }[]
   /** Resolves with the next request that the client closes before its answer has ended. */

@@ -40,7 +40,7 @@ export function question(fields: Partial<Question> = {}): Question {
   }
 }
 
-/** What an answerer yields and returns. */
+/** Returns what an answerer yields and returns. */
 export async function ask(
   answerer: Answerer,
   asked: Question,

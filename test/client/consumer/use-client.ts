@@ -3,7 +3,7 @@ import type { Delivery } from '@ganglion/client/webhooks'
 
 export type Setup = {
   url: string
-  /** Of a curator. */
+  /** Key of a curator. */
   key: string
   /** Slug of a knowledge base. */
   kb: string

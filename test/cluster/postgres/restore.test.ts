@@ -43,7 +43,7 @@ async function databaseOf({ database = '' }: Stores): Promise<Database> {
   return opened
 }
 
-/** Nothing was begun: no row, no object, no folder. */
+/** Expects that nothing was begun: no row, no object, no folder. */
 async function expectUntouched(
   stores: Stores & { s3?: { objects: ReadonlyMap<string, unknown> } },
   keys: string[] = [],

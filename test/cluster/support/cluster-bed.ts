@@ -17,7 +17,7 @@ import { tempDir } from '../../support/temp.ts'
 export const kbId = '0199a5c2-0000-7000-8000-000000000000'
 
 type Rows = Pick<Repositories, 'version' | 'state' | 'publish' | 'isNamed'>
-/** What a writer uses in place of the shared parts, so that something goes wrong. */
+/** Replacements for the shared parts of a writer that make something fail. */
 export type Faults = {
   /** Called for each turn that is asked for. */
   onTurn?: () => void

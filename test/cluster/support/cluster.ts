@@ -15,7 +15,7 @@ import { Swift } from './swift.ts'
 type ClusterOptions = {
   /** Whether the store is a real one. Else it speaks S3 in this process. */
   isLong?: boolean
-  /** What the environment of each of three nodes has beside what they share. */
+  /** Environment variables of each of three nodes besides the shared ones. */
   perNode: readonly Record<string, string>[]
 }
 

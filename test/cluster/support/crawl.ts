@@ -7,7 +7,7 @@ import type { Access } from './populate.ts'
 const ofThisMachine =
   /^\/(settings\/health$|sign-out$|docs|assets\/|git\/|.*\/(new|edit|remove|rename|archive|delete|feedback)$)/
 const maxPages = 200
-/** What a page holds that is another one each time it is shown. */
+/** Parts of a page that differ each time it is shown. */
 const changing = /nonce-[\w+/=-]+|nonce="[^"]*"|name="_csrf" value="[^"]*"/g
 
 /**

@@ -13,10 +13,10 @@ import { threads } from '../../support/threads.ts'
 export type Stores = Pick<ContextOptions, 'dataDir' | 'database' | 'bucket' | 'objects'>
 export type Deployment = Awaited<ReturnType<typeof startDeployment>>
 
-/** Nothing happens before or after it, so that no answer changes with time. */
+/** Time of everything that happens, so that no answer changes with time. */
 const moment = new Date('2026-03-01T10:00:00.000Z')
 
-/** Where each kind of deployment keeps its parts, all of them empty. */
+/** Locations of the parts of each kind of deployment, all of them empty. */
 export const kinds = {
   /** One process: SQLite and a folder. */
   single: async (): Promise<Stores> => ({ dataDir: join(tempDir(), 'data') }),

@@ -6,7 +6,7 @@ import type { Node } from './node.ts'
 export type Parts = { nodes: readonly Node[]; postgres: PostgresServer; store: FaultyProxy }
 type Fault = { name: string; run: (parts: Parts) => Promise<void> }
 
-/** What breaks, each for so many milliseconds at most. */
+/** Returns the faults, each of a limited duration in milliseconds. */
 export function faultsOf(longestMs: number): readonly Fault[] {
   const some = () => delay(Math.random() * longestMs)
   const store = (mode: StoreMode) => async (parts: Parts) => {

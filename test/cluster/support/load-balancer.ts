@@ -53,7 +53,7 @@ export async function startLoadBalancer(
   return url
 }
 
-/** In the foreground, with no file outside of its folder. */
+/** Returns settings for the foreground, without files outside of its folder. */
 function nginxSettings(folder: string): string {
   return `daemon off; pid ${folder}/pid; error_log ${folder}/error.log;`
 }

@@ -5,11 +5,11 @@ import { eventually } from '../../support/eventually.ts'
 import { signIn } from '../../support/person.ts'
 import type { Deployment } from './deployment.ts'
 
-/** What is known outside of a deployment: whoever has it must find everything again. */
+/** Secrets and ids that are known outside of a deployment, which must keep working. */
 export type Access = {
   /** Tokens of API keys, by role. */
   keys: { curator: string; app: string; reader: string }
-  /** Of a person who is signed in. */
+  /** Cookie of a person who is signed in. */
   cookie: string
   kbs: string[]
   /** The candidate that was submitted with the idempotency key `once`. */

@@ -62,7 +62,7 @@ export class Uploaders {
     expect(await this.#count('sources where content_hash not in (select sha256 from blob_keys)')).toBe(0)
   }
 
-  /** What is wrong with the Sources, given what the clients were told: each is there once, told of once, with its Neurons. */
+  /** Returns the problems of the Sources, given the acknowledgements: each must exist once, with its events and Neurons. */
   async audit(history: History): Promise<string[]> {
     const { deployment } = this.#cluster
     const rows = z.array(SourceRow).parse(

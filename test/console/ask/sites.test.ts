@@ -39,7 +39,7 @@ async function added(more: Partial<typeof fields> = {}): Promise<string> {
 
 type Sent = { token?: string; origin?: string; headers?: Record<string, string> }
 
-/** What a page of a site sends. */
+/** Sends a request as a page of a site. */
 async function sent(page: string, name: string, body: object, { token, origin: from = origin, headers }: Sent = {}) {
   const answer = await started.app.inject({
     method: 'POST',

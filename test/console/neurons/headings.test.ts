@@ -9,7 +9,7 @@ const listOf = (markdown: string) => {
   const links = [...document.querySelectorAll('nav a')]
   return {
     shown: links.map((link) => [link.parentElement?.className, link.textContent]),
-    /** What the links lead to. */
+    /** Elements that the links lead to. */
     reached: links.map((link) => {
       const id = decodeURIComponent(link.getAttribute('href')?.slice(1) ?? '')
       return document.getElementById(id)?.textContent

@@ -51,7 +51,7 @@ function cookies({ headers }: Page): Map<string, string> {
   return new Map(set.map((text) => [text.slice(0, text.indexOf('=')), text.slice(0, text.indexOf(';'))]))
 }
 
-/** What the browser keeps, and where it is sent. */
+/** Returns the browser's cookie, and the URL that it is sent to. */
 async function begin(next = '/'): Promise<{ cookie: string; url: string }> {
   const page = await get(`/sign-in/oidc?next=${encodeURIComponent(next)}`)
   expect(page.status).toBe(303)

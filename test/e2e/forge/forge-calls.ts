@@ -158,7 +158,7 @@ function holdTimeouts(): () => void {
   return () => last()
 }
 
-/** What a request is for: its method and its path below the repository, without numbers, names and most of its query. */
+/** Returns the kind of a request: its method and its path below the repository, without numbers, names and most of its query. */
 function kindOf(label: string): string {
   const [method, path = '', ...more] = label.split(' ')
   const { pathname, searchParams } = new URL(path, 'http://forge')

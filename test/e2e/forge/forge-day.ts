@@ -8,7 +8,7 @@ type Bridged = Awaited<ReturnType<typeof bridgedTo<FakeForge>>>
 type Both = { product: Product; forge: FakeForge }
 type Size = { count: number; maxOpen: number }
 
-/** What becomes of one candidate after the other, by turns. */
+/** Outcomes of candidates, in turn. */
 const turns = ['merge', 'squash', 'rebase', 'edit', 'close', 'approve', 'dismiss', 'comment', 'nothing'] as const
 
 /**

@@ -10,7 +10,7 @@ const page = (title: string, text = 'Text.') => ({
 })
 const link = expect.stringMatching(/<\w+:acme\/(docs\/)?handbook>$/)
 
-/** Who approved what main holds, by the subjects of its commits, the last one first. */
+/** Returns who approved the content of main, by the subjects of its commits, latest first. */
 function approvals(gitDir: string, count: number): string[] {
   const format = '--format=%s: %(trailers:key=Approved-By,valueonly,separator=%x2C)'
   return nativeGit(gitDir, ['log', '--first-parent', `-${count}`, format, 'main']).split('\n')

@@ -146,7 +146,7 @@ export class ForgeRounds {
     await forge.close('bob', number)
   }
 
-  /** Somebody opens a pull request of their own, and closes the one before. */
+  /** Opens a pull request as a person, and closes the previous one. */
   async #propose(name: string): Promise<void> {
     const { forge } = this.#bridged
     for (const page of this.#pages.filter(({ status }) => status === 'pending')) {

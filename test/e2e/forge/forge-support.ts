@@ -12,7 +12,7 @@ import { soundProduct } from '../git/git-support.ts'
 import type { Product } from '../support.ts'
 
 type Options = { maxOpen?: number; product?: Product /** On GitHub, a token and no App. */; byToken?: boolean }
-/** What a forge is that somebody else has described, or has emulated. */
+/** Emulation of a forge, or one that answers by its published description. */
 export type FakeForge = EmulatedGithub | DescribedForge
 
 /** A product whose knowledge base `handbook` is linked to a repository on an emulated GitHub. */
@@ -53,13 +53,13 @@ export async function bridgedTo<Fake extends FakeForge>(forge: Fake, options: Op
     if (now === undefined) throw new Error('There is no link.')
     return bridge.sync(now)
   }
-  /** As {@link sync}, and notes how that went as a server does. */
+  /** Runs {@link sync}, and records the result as a server does. */
   const syncNoted = async () => {
     await syncLink(ctx, bridge, (await ctx.forgeLinks.find(link.id)) ?? link)
   }
   return {
     ...{ product, forge, link, errors, kbId, sync, syncNoted },
-    /** What a server is that was killed: another one, which knows only what is on the disk. */
+    /** Replaces the server as after a kill: the new one knows only what is on the disk. */
     restart: () => {
       bridge = newBridge()
     },

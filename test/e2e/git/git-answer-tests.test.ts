@@ -26,7 +26,7 @@ async function withPolicy(): Promise<{ product: Product; seqId: string; clone: C
   return { product, seqId, clone, path }
 }
 
-/** What the terminal shows of a proposal. Who does not wait is answered without effects; the same push again has them. */
+/** Returns the terminal's output for a proposal. A push that does not wait is answered without effects; the same push again has them. */
 async function propose(clone: Clone): Promise<string> {
   const { stderr } = await clone.push('HEAD:refs/for/main')
   return stderr.includes('still being run') ? propose(clone) : stderr

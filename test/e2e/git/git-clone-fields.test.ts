@@ -12,7 +12,7 @@ import { type Product, startProduct } from '../support.ts'
 const main = 'refs/heads/main'
 /** Everything that readers must not get is a word that begins so. */
 const secret = /zq\w*/g
-/** What a clone says beside its pages: names of front matter, of files, and of commits. */
+/** Words of a clone besides its pages: names of front matter, of files, and of commits. */
 const grammar = new Set(
   `seqId id title tags edges type target candidate sources filename sha256 page verified by at until edition owner
   neurons md svg Add Change Remove pages and files Main Commit Ganglion noreply ganglion localhost invalid true false`.split(

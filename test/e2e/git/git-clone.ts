@@ -36,7 +36,7 @@ export class Clone {
     return runGit(this.dir, ...args)
   }
 
-  /** What git prints. Throws where it fails. */
+  /** Returns the output of git. Throws if it fails. */
   async git(...args: string[]): Promise<string> {
     const { code, stdout, stderr } = await this.run(...args)
     if (code !== 0) throw new Error(`git ${args.join(' ')}: ${stderr}`)

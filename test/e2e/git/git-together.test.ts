@@ -7,7 +7,7 @@ import { type Product, startProduct } from '../support.ts'
 import { Clone, page } from './git-clone.ts'
 import { approve, submitted } from './git-support.ts'
 
-/** How long everybody writes: minutes where it is asked for. */
+/** Milliseconds for which everybody writes; minutes on request. */
 const together = Number(process.env.TOGETHER_SECONDS ?? 6) * 1000
 
 /** A curator who writes a page, pulls, pushes, and tries again until it is taken. @returns the texts that were accepted. */

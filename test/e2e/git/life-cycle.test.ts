@@ -166,7 +166,7 @@ test('what is renamed is found by both names, also by git, and the old one stays
   expect(entries).toMatchObject([{ action: 'tenant.renamed' }, { action: 'kb.renamed', detail: 'to guide' }])
 })
 
-/** How many rows each table has that names a tenant or a knowledge base. */
+/** Counts the rows of each table that name a tenant or a knowledge base. */
 async function rowsOf({ ctx }: Pick<Product, 'ctx'>, id: string): Promise<Record<string, number>> {
   const found: Record<string, number> = {}
   for (const { name, columns } of await ctx.database.db.introspection.getTables()) {

@@ -8,7 +8,7 @@ export type Answer = { status: number; body: unknown }
 
 const Refusal = z.object({ error: z.string() })
 
-/** How many 5xx a client takes: none where nothing is broken, any where the test breaks something. */
+/** Tolerated 5xx responses: none where nothing is broken, any where the test breaks something. */
 export type Tolerance = 'no failures' | 'failures'
 
 /** A client of the HTTP interface that writes every acknowledgement down. */

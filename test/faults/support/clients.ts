@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Api, newSubmission } from './api.ts'
 import type { Ledger } from './ledger.ts'
 
-/** What clients of one knowledge base know of together. */
+/** Knowledge that the clients of one knowledge base share. */
 export class Known {
   /** Candidates that wait for a curator, as far as anybody knows. */
   readonly pending: string[] = []

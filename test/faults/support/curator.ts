@@ -62,7 +62,7 @@ export class NativeCurator {
     this.#wasKilled = false
   }
 
-  /** Also when the server is killed meanwhile: a push that has begun is brought to its end. */
+  /** Pushes an edit, and completes a push that has begun even if the server is killed meanwhile. */
   async #editAndPush(): Promise<void> {
     if (!(await this.#editSomeNeuron())) {
       await this.#run(this.#clone, ['pull', '--quiet', '--rebase', 'origin', 'main'])

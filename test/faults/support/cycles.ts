@@ -1,8 +1,8 @@
 const full = 200
 
 /**
- * How often the server is killed in a run: 200 times, or `FAULT_CYCLES` times, as in a short run of some minutes. The
- * rounds of the other tests are scaled along.
+ * Number of kills in a run: 200, or `FAULT_CYCLES`, as in a short run of some minutes. The rounds of the other tests are scaled
+ * accordingly.
  */
 export const cycles = Number(process.env.FAULT_CYCLES ?? full)
 

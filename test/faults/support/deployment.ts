@@ -10,7 +10,7 @@ export type Deployment = {
   token: string
   /** The key of those who push to the server. */
   pusher: { id: string; token: string }
-  /** Where its state is, if not in the data directory. */
+  /** Location of its state, if not in the data directory. */
   database?: string
 }
 export type Server = { url: string; process: ChildProcess }
@@ -31,7 +31,7 @@ export async function newDeployment(dataDir: string, env: Record<string, string>
   return { dataDir, gitDir: kb.gitDir, kbId: kb.id, token, pusher }
 }
 
-/** Where the knowledge base is cloned from and pushed to. */
+/** Returns the URL from which the knowledge base is cloned and to which it is pushed. */
 export function remoteUrl(url: string, { pusher }: Deployment): string {
   return `${url.replace('//', `//any:${pusher.token}@`)}/git/${tenant}/${kbSlug}.git`
 }
@@ -51,7 +51,7 @@ export async function end(child: ChildProcess, signal: 'SIGKILL' | 'SIGTERM'): P
   await gone
 }
 
-/** What `ganglion verify` has to say. */
+/** Returns the output of `ganglion verify`. */
 export function verify({ dataDir }: Deployment, env: Record<string, string> = {}): Promise<Ran> {
   return ganglion(['verify', '--json', '--data', dataDir], env)
 }

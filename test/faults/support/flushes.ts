@@ -4,8 +4,8 @@ import { dirname } from 'node:path'
 type Entry = [operation: string, path: string]
 
 /**
- * From the record of a file system's operations: for each ref that was moved, what had not been flushed by then, of the
- * packs written before it, and whether the ref itself was flushed after. Nothing, where writes are durable.
+ * Returns, from the record of a file system's operations, for each ref that was moved the packs written before it that had not been
+ * flushed, and whether the ref itself was flushed afterwards; empty if writes are durable.
  */
 export function unflushed(log: string): string[] {
   const entries = readFileSync(log, 'utf8')

@@ -14,7 +14,7 @@ export type Commit = {
   files: File[]
 }
 
-/** What a repository says, read by nothing but native git: main's history and files, and the queue. */
+/** Content of a repository, read by native git alone: main's history and files, and the queue. */
 export type History = {
   commits: Map<string, Commit>
   /** Main's first-parent line, oldest first. */
@@ -72,7 +72,7 @@ export function approvalsOf({ line }: History): Map<Commit, string[]> {
   )
 }
 
-/** What `git fsck` complains about: nothing, in a repository that is whole. */
+/** Returns the complaints of `git fsck`: none for a sound repository. */
 export async function fsck(gitDir: string): Promise<string> {
   const { code, stdout, stderr } = await git(gitDir, ['fsck', '--full', '--strict', '--no-dangling'])
   return code === 0 ? '' : `fsck ended with ${code}: ${stdout}${stderr}`

@@ -1,23 +1,23 @@
 /** A request to submit a candidate: the marker is in its title and content, and nowhere else in the world. */
 export type Submission = { idempotencyKey: string; marker: string; body: Record<string, unknown> }
 
-/** What a candidate says that nothing else in the world does. */
+/** Returns the unique words of a candidate. */
 export function wordsOf(marker: string): string {
   return `The first line of ${marker}.`
 }
 
-/** What a page says that was pushed to main through the server. */
+/** Returns the unique words of a page that was pushed to main through the server. */
 export function pushedWords(marker: string): string {
   return `Pushed as ${marker}.`
 }
 
 export type AckedApproval = { seqId: string; commit: string; marker: string }
 
-/** What the outside world was told, and so must find again whatever happens. */
+/** Acknowledgements, which must hold whatever happens. */
 export class Ledger {
   /** Marker by candidate. */
   readonly candidates = new Map<string, string>()
-  /** By candidate. */
+  /** Approvals by candidate. */
   readonly approvals = new Map<string, AckedApproval>()
   readonly dismissals = new Set<string>()
   /** Commits that a native push brought to main, by path. */

@@ -9,9 +9,9 @@ import { type Ledger, pushedWords, wordsOf } from './ledger.ts'
 /** A commit of one page whose push was not accepted yet. */
 type Work = { marker: string; commit: string }
 
-/** What the server answers to those who come late, or when many come. */
+/** Rejections of pushes that are late or too many. */
 const usualRefusals = /fetch first|non-fast-forward|Too many use git/
-/** Of a push whose objects, not yet those of the repository, somebody prunes away with all else that is not in use. */
+/** Rejections of a push whose new objects somebody prunes with all unreachable ones. */
 const refusalsBesidePrune =
   /unable to migrate objects|unpacker error|failed to check this push|the commit [0-9a-f]{7} is not there/
 /** Milliseconds after which it is known that a server was killed. */

@@ -16,8 +16,8 @@ const Metadata = z.object({ filename: z.string() })
 const Origin = z.tuple([z.string(), z.string(), z.string(), z.string()])
 
 /**
- * What is wrong with what was pushed to the server, acknowledged or not: nothing where each page is in one version of one
- * Neuron, by one candidate that its pusher approved, and each proposal is in the queue once.
+ * Returns the problems of pushes, acknowledged or not: none if each page is in one version of one Neuron, by one candidate that its pusher
+ * approved, and each proposal is in the queue once.
  */
 export async function wrongPushes(
   gitDir: string,

@@ -20,7 +20,7 @@ export async function settled(deployment: Deployment): Promise<void> {
   }
 }
 
-/** What a running server has still to do; empty where there is nothing. */
+/** Returns the unfinished work of a running server; empty if there is none. */
 async function unsettled({ dataDir, gitDir, kbId }: Deployment): Promise<string> {
   const directory = DataDirectory.open(dataDir)
   const refs = await git(gitDir, ['rev-parse', 'refs/heads/main', 'refs/ganglion/queue'])
@@ -43,7 +43,7 @@ function read(file: string, query: string): Record<string, unknown>[] {
   }
 }
 
-/** What is wrong once a server has settled: with what was pushed to it, with what it told, and with what has no candidate. */
+/** Returns the problems of a settled server: of pushes, of events, and of changes without a candidate. */
 export async function auditSettled(deployment: Deployment, ledger: Ledger): Promise<string[]> {
   const history = await readWholeHistory(deployment.gitDir)
   const approvals = approvalsOf(history)
@@ -59,7 +59,7 @@ export async function auditSettled(deployment: Deployment, ledger: Ledger): Prom
   ]
 }
 
-/** What is wrong with the heads of candidates that a fetch sees: each is one commit onto main, of a candidate that waits. */
+/** Returns the problems of the heads of candidates that a fetch sees: each must be one commit onto main, of a pending candidate. */
 export async function wrongHeads(url: string, deployment: Deployment): Promise<string[]> {
   const listed = await gitLines('.', ['ls-remote', remoteUrl(url, deployment), 'refs/candidates/*'])
   const { gitDir } = deployment

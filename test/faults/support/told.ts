@@ -13,7 +13,7 @@ const toldDecisions: Readonly<Record<string, string>> = {
 }
 const serverCommitter = 'ganglion@ganglion.invalid'
 
-/** What was told otherwise than it happened: nothing where every change is told once, in its order. */
+/** Returns events that differ from what happened: none if every change has one event, in order. */
 export async function wronglyTold({ dataDir, database, kbId }: Deployment, history: History): Promise<string[]> {
   const events = await storedEvents(database ?? DataDirectory.open(dataDir).database, kbId)
   const { line, queue } = history
@@ -82,7 +82,7 @@ function heldEventOf({ data }: File): string {
   return verdict.approve === 'true' ? '' : `candidate.held ${id}`
 }
 
-/** What is in one list more often than in the other. */
+/** Returns entries that one list has more often than the other. */
 function differences(happened: readonly string[], told: readonly string[]): string[] {
   const counts = new Map<string, number>()
   for (const event of happened) counts.set(event, (counts.get(event) ?? 0) - 1)
@@ -93,7 +93,7 @@ function differences(happened: readonly string[], told: readonly string[]): stri
   })
 }
 
-/** Of the tenant of a knowledge base. @param database its address, or its file */
+/** Returns the events of a knowledge base's tenant. @param database its URL, or its file */
 export async function storedEvents(database: string, kbId: string): Promise<StoredEvent[]> {
   const { db, close } = await openDatabase(database)
   try {

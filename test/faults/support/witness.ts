@@ -71,10 +71,10 @@ export async function askAgain(api: Api, ledger: Ledger): Promise<void> {
   await Promise.all(Array.from({ length: againAtOnce }, askNext))
 }
 
-/** How many of the latest acknowledged writes are read again after a restart. */
+/** Number of the latest acknowledged writes that are read again after a restart. */
 const sample = 10
 
-/** What a restarted server answers otherwise than it was acknowledged. */
+/** Returns answers of a restarted server that differ from its acknowledgements. */
 export async function readBack(api: Api, ledger: Ledger): Promise<string[]> {
   const approvals = [...ledger.approvals].slice(-sample).map(async ([id, { seqId, commit, marker }]) => {
     const past = JSON.stringify((await api.request('GET', `/neurons/faults/${seqId}?at=${commit}`))?.body)

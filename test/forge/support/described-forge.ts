@@ -8,14 +8,14 @@ import { ForgePeople, owner, Refusal, tokenOf, type Visibility } from './forge-p
 type Json = Record<string, unknown>
 /** A request to the API, with what stands in its path, by name. */
 export type Asked = { path: Record<string, string>; query: URLSearchParams; sent: Json }
-/** What an answer says; all else of it is an example of what the description allows. */
+/** Values of an answer; the rest of it is an example of what the description permits. */
 export type Said = Json | Json[] | { page: Json[]; headers: Record<string, string> } | null
-/** What the forge does, by method and path as its description has them, and with which status. */
+/** Behaviour of the forge, by method and path as in its description, with the status. */
 export type Routes = Record<string, [status: number, (asked: Asked, people: ForgePeople) => Said]>
 
 export type Dialect = {
   kind: ForgeKind
-  /** Of the repository's page, without the host, and of the API. */
+  /** Paths of the repository's page, without the host, and of the API. */
   repository: string
   api: string
   draftPrefix: string

@@ -2,7 +2,7 @@ import { openForge } from '../../../src/forge/open-forge.ts'
 import type { ForgeHarness } from '../conformance.ts'
 import type { DescribedForge } from './described-forge.ts'
 
-/** What people do and see on a forge that answers by its description. */
+/** Returns actions and views of people on a forge that answers by its description. */
 export function harnessOf(server: DescribedForge): ForgeHarness {
   const { kind, url, token, git, people } = server
   git.commit('main', { 'kb.yaml': 'slug: handbook\n' })

@@ -38,7 +38,7 @@ export class ForgeDescription {
     this.#ajv.addSchema(z.looseObject({}).parse(withNull(description)), 'api')
   }
 
-  /** What of a request, or of the status of its answer, is not described, in words. */
+  /** Returns the parts of a request, or of the status of its answer, that are not described, in words. */
   problemsOf({ method, path, query, sent, status, answer }: Exchange): string[] {
     const { paths } = this.#document
     const template = this.templateOf(path)

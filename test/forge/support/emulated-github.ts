@@ -113,7 +113,7 @@ export async function startGithub() {
     return listed.map((pull) => withCommits(pull, heads))
   }
 
-  /** With the commits that git has: those of the emulator are its own. */
+  /** Replaces the emulator's own commits by those that git has. */
   const withCommits = (pull: Json, heads: ReadonlyMap<string, string>): Json => {
     const head = pull.head as Json
     const commit = heads.get(String(head.ref)) ?? head.sha
@@ -186,7 +186,7 @@ export async function startGithub() {
     return pull === undefined || git.heads().has((pull.head as { ref: string }).ref)
   }
 
-  /** As GitHub does: a pull request whose head is in main is merged, and one whose branch is gone is closed. */
+  /** Follows GitHub: a pull request whose head is in main is merged, and one whose branch is gone is closed. */
   const noteMerged = async () => {
     const heads = git.heads()
     const merged = heads.has('main') ? git.merged() : new Set()
@@ -212,9 +212,9 @@ export async function startGithub() {
     app: { appId, privateKey: secret },
     token: { token: `token-${owner}` },
     webhookSecret: 'hush',
-    /** What was asked of the API or of git, in order. */
+    /** Requests to the API or to git, in order. */
     requests,
-    /** What broke GitHub's description, in words. */
+    /** Violations of GitHub's description, in words. */
     wrong,
     hooks,
     /** Is told of each delivery of a webhook as it comes. */
@@ -229,7 +229,7 @@ export async function startGithub() {
     pulls,
     openPull: async (login: string, branch: string, title: string, base = 'main') =>
       Number((await act(login, 'POST', '/pulls', { head: branch, base, title, body: '' })).number),
-    /** As {@link openPull}, of a branch that is shown as one of a fork. */
+    /** Opens a pull request as {@link openPull} does, of a branch that is shown as one of a fork. */
     openForkPull: async (login: string, branch: string, title: string) => {
       const sent = { head: branch, base: 'main', title, body: '' }
       const number = Number((await act(login, 'POST', '/pulls', sent)).number)

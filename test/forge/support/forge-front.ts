@@ -4,8 +4,8 @@ import { listening } from '../../support/listening.ts'
 import type { ForgeGit } from './forge-git.ts'
 
 /**
- * What happens to a request: it gets this answer; it is done, but its answer is lost, or cut off in the middle; or it is never answered
- * (a function is told of that).
+ * Treatment of a request: it gets this answer; it is done, but its answer is lost, or truncated; or it is never answered (a function is
+ * called then).
  */
 export type Fault =
   | { status: number; headers?: Record<string, string>; body?: unknown }
@@ -13,14 +13,14 @@ export type Fault =
   | 'cut the answer'
   | 'never answer'
   | (() => void)
-/** Of requests, by {@link labelOf}. */
+/** Pattern of requests, matched with {@link labelOf}. */
 type Matcher = { test(label: string): boolean; source: string }
 export type Request = { method: string; path: string; headers: IncomingHttpHeaders; body: Buffer; sent: unknown }
 export type Answer = { status: number; body: unknown; headers?: Record<string, string> }
 
 export type FrontOptions = {
   git: ForgeGit
-  /** Of the repository: `/acme/handbook.git/`. */
+  /** Path of the repository: `/acme/handbook.git/`. */
   gitPath: string
   /** Whether git is let in with a password. */
   isPassword(password: string): boolean
@@ -90,7 +90,7 @@ export async function startFront({ git, gitPath, isPassword, answer, onPush, div
   })
   return {
     url: await listening(server),
-    /** What was asked of the API or of git, in order. */
+    /** Requests to the API or to git, in order. */
     requests,
     /** A request that matches comes to grief: the next one, or the one after some others. */
     fail: (matches: Matcher, fault: Fault, after = 0) => faults.push({ matches, fault, after }),
@@ -100,7 +100,7 @@ export async function startFront({ git, gitPath, isPassword, answer, onPush, div
   }
 }
 
-/** What tells requests apart: method and path, the command of git, and the state that a pull request is to have. */
+/** Returns the label of a request: method and path, the command of git, and the requested state of a pull request. */
 function labelOf({ method, path, body, sent }: Request): string {
   const [, command] = path.endsWith('/git-upload-pack') ? (/command=([a-z-]+)/.exec(body.toString('latin1')) ?? []) : []
   const { state, state_event: event } = (method === 'PATCH' || method === 'PUT' ? sent : {}) as Record<string, unknown>

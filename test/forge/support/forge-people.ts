@@ -14,9 +14,9 @@ export type FakePull = {
   updatedAt: Date
   mergedBy?: string
   mergeCommit?: string
-  /** As it was merged; see {@link ForgePeople.commitsOf}. */
+  /** Commits at the merge; see {@link ForgePeople.commitsOf}. */
   commits?: string[]
-  /** Who was asked to review it. */
+  /** Accounts that were asked to review it. */
   reviewers?: string[]
 }
 export type FakeRemark = {
@@ -26,15 +26,15 @@ export type FakeRemark = {
   text: string
   at: Date
   sort: 'comment' | 'review' | 'system'
-  /** Of a review. */
+  /** Comments of a review on lines. */
   lines: { id: number; path: string; text: string }[]
 }
 export type FakeStatus = { sha: string; ref?: string; state: string; text: string }
 
-/** Who may read a repository: who was let in, all with an account, all people. */
+/** Readers of a repository: those with access, everybody with an account, everybody. */
 export type Visibility = 'private' | 'internal' | 'public'
 
-/** Why a forge does not do what it is asked, and the status that it says so with. */
+/** Thrown if a forge refuses a request, with the status of its answer. */
 export class Refusal extends Error {
   readonly status: number
   constructor(status: number, message: string) {
@@ -45,7 +45,7 @@ export class Refusal extends Error {
 
 /** Whom the token of the tests belongs to. */
 export const owner = 'acme'
-/** Who may write remarks, and nothing else. */
+/** Accounts that may write remarks, and nothing else. */
 export const strangers: ReadonlySet<string> = new Set(['mallory'])
 export const tokenOf = (login: string) => `token-${login}`
 

@@ -10,7 +10,7 @@ import { fc } from '../../support/properties.ts'
 import { tempDir } from '../../support/temp.ts'
 import { nativeGit, nativeGitBytes } from '../support/native-git.ts'
 
-/** What we read of a history is what native git reads of it. */
+/** Compares what we read of a history with what native git reads of it. */
 
 const commits = 60
 let repository: Repository

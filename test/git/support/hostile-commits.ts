@@ -24,7 +24,7 @@ export class HostileCommits {
     return this.#write('blob', Buffer.from(content))
   }
 
-  /** In git's order; nothing else about the entries is looked at. */
+  /** Writes a tree with entries in git's order; nothing else about them is checked. */
   tree(entries: readonly Entry[]): Oid {
     const key = ({ mode, name }: Entry) => (mode === '40000' ? `${name}/` : name)
     const inOrder = [...entries].sort((a, b) => (key(a) < key(b) ? -1 : 1))

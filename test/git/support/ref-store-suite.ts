@@ -37,7 +37,7 @@ export const fsck = ({ repository }: Writer) =>
 export const pathsOf = ({ repository }: Writer, ref: string) =>
   nativeGit(repository.gitDir, ['ls-tree', '-r', '--name-only', ref]).split('\n').sort()
 
-/** What every store of refs does. */
+/** Tests what every store of refs must do. */
 export function testRefStore(name: string, makeBed: () => Promise<RefStoreBed>): void {
   test(`${name}: of a new repository no ref is there`, async () => {
     const { store } = await (await makeBed()).writer()

@@ -4,8 +4,8 @@ import { mcpClient } from '../support/mcp-client.ts'
 import { listen, testServer } from '../support/test-server.ts'
 
 /**
- * What OpenAI (function calling), Anthropic (tool use) and Google (`FunctionDeclaration`) all take: a name of 1 to 64 letters, digits, `_` and
- * `-`; an object whose fields each have one type; enumerations of text. None takes every reference, union or keyword.
+ * Subset that OpenAI (function calling), Anthropic (tool use) and Google (`FunctionDeclaration`) all accept: a name of 1 to 64 letters,
+ * digits, `_` and `-`; an object whose fields each have one type; enumerations of text. None accepts every reference, union or keyword.
  */
 const keywords = [
   'type',

@@ -7,7 +7,7 @@ import { type ErrorCode, errorTable, GanglionError } from '../../../src/contract
 import { parseSent } from '../../../src/contract/faults.ts'
 import { answerError } from '../../../src/http/response/error-answer.ts'
 
-/** What a response has beside code and message. */
+/** Fields of a response besides code and message. */
 const details: Partial<Record<ErrorCode, Record<string, unknown>>> = {
   file_type_not_allowed: { allowedTypes: ['pdf', 'md'] },
   merge_conflict: {
@@ -36,7 +36,7 @@ const invalid = [
   '|---|---|---|',
 ]
 
-/** What may be wrong with a field, a schema that says so, and a value that is wrong. */
+/** Faults of a field, each with a schema that reports it, and a wrong value. */
 const faults: [string, z.ZodType, unknown][] = [
   ['missing', z.string(), undefined],
   ['another type', z.string(), 7],

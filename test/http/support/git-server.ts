@@ -42,9 +42,9 @@ export type GitServer = {
   ctx: AppContext
   port: number
   gitDir: string
-  /** Of the repository, as somebody whose key is the role's name; by default a curator. */
+  /** Returns the URL of the repository, for a key named after its role; by default a curator. */
   url(role?: string): string
-  /** What the receiver was asked, in order. */
+  /** Calls of the receiver, in order. */
   judged: { updates: readonly RefUpdate[]; quarantine: string | undefined }[]
   received: { updates: readonly RefUpdate[]; options: readonly string[] }[]
   /** The prefixes of each fetch, in order. */
@@ -144,7 +144,7 @@ export async function until(isSo: () => boolean, { forMs = 100_000 } = {}): Prom
   }
 }
 
-/** Where a server logs to, and the lines in it that tell of errors. */
+/** Returns a log target, and the lines in it that report errors. */
 export function loggedLines(): { level: 'trace'; stream: { write(line: string): void }; errors(): string[] } {
   const lines: string[] = []
   const stream = { write: (line: string) => void lines.push(line) }

@@ -10,7 +10,7 @@ export type Answer = {
   url: string
   status: number
   headers: Readonly<Record<string, string | undefined>>
-  /** As it came. */
+  /** Body as received. */
   body: string
 }
 

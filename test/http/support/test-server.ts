@@ -39,9 +39,9 @@ export type TestAnswer = {
 export type TestServer = {
   app: ZodFastify
   ctx: AppContext
-  /** Of `handbook`. */
+  /** Id of `handbook`. */
   kbId: string
-  /** What was done with candidates, in order. */
+  /** Acts on candidates, in order. */
   acts: string[]
   /** The seeded Neuron, as a curator reads it. */
   neuron: Neuron
@@ -65,7 +65,7 @@ export async function closeShared(): Promise<void> {
   rmSync(shared.dataDir, { recursive: true, force: true, maxRetries: 5 })
 }
 
-/** What the servers of a test file share: the knowledge base `handbook` of the tenant `acme`, with a Neuron and two files. */
+/** Opens what the servers of a test file share: the knowledge base `handbook` of the tenant `acme`, with a Neuron and two files. */
 async function openShared(): Promise<Shared> {
   const dataDir = mkdtempSync(join(tmpdir(), 'ganglion-'))
   const ctx = await openContext({ dataDir, threads })

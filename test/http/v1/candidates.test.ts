@@ -19,7 +19,7 @@ async function submitted(server: TestServer, ...more: [Record<string, unknown>?]
   return String(Object(json).candidateId)
 }
 
-/** What a candidate is once it was submitted. */
+/** Submits a candidate, and returns it as recorded. */
 async function kept(server: TestServer, ...more: [Record<string, unknown>?]): Promise<unknown> {
   const path = `/api/v1/queue/candidates/${await submitted(server, ...more)}`
   return (await server.request('GET', path, { as: 'curator' })).json

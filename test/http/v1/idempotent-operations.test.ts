@@ -131,7 +131,7 @@ async function atStep(ctx: OpenContext, tenantId: string, n: number, when: When,
   }
 }
 
-/** How many things there are with a word. */
+/** Counts the things that contain a word. */
 async function count({ database, kb: open }: OpenContext, tenantId: string, word: string): Promise<number> {
   const { projection, repository } = await open(tenantId, 'handbook')
   let found = 0

@@ -185,7 +185,7 @@ test('a picture that a page shows later is in the clone since it came', async ()
 const open = (number: number, body: string) => neuronText(number, { title: `T${number}`, audience: ['public'] }, body)
 const hidden = (number: number, body: string) => neuronText(number, { title: `T${number}`, tags: ['internal'] }, body)
 
-/** What may become of a clone's folder. */
+/** Damages to a clone's folder. */
 const damages: Record<string, (dir: string) => void> = {
   'a state that is garbage': (dir) => writeFileSync(join(dir, 'ganglion.json'), '{"main": "'),
   'a state that was not written whole': (dir) => writeFileSync(join(dir, 'ganglion.json.new'), ''),
@@ -343,7 +343,7 @@ test('over any history a clone holds what is shown and was then, no hidden byte,
         bed.native.commit(main, new Map([['kb.yaml', `${settings}defaultAudience: [${audience}]\n`]]))
       openTo('curator')
       const versions: Version[] = []
-      /** Where each page is. */
+      /** Path of each page. */
       const paths = new Map<number, string>()
       let isOpen = false
       for (const [at, { place, number, audience, hiding, picture, put, act, isLooked }] of steps.entries()) {

@@ -8,7 +8,7 @@ import { ParserPool } from '../../../src/markdown/pool/parser-pool.ts'
 import { threads } from '../../support/threads.ts'
 import type { TestBed } from './test-bed.ts'
 
-/** What a crash leaves between the two steps of a first opening. @returns the file of the projection */
+/** Leaves the state of a crash between the two steps of a first opening. @returns the file of the projection */
 export async function followMainOnly({
   ctx,
   kbId,

@@ -53,7 +53,7 @@ export function remove(folder: string, path: string): void {
   rmSync(join(folder, path))
 }
 
-/** What holds after every import: sound objects, a candidate on the queue behind every Neuron, no seqId or candidate twice. */
+/** Expects what holds after every import: sound objects, a candidate on the queue behind every Neuron, no seqId or candidate twice. */
 export function expectSound(given: Importing): void {
   nativeGit(given.gitDir, ['fsck', '--strict', '--full'])
   const queue = new Set(filesOf(given, 'refs/ganglion/queue').map((path) => path.slice(6, -3)))

@@ -66,7 +66,7 @@ export async function ingest(
   return stop
 }
 
-/** Of a Source, as the log has them. */
+/** Returns the events of a Source in the log. */
 export async function eventsOf(ctx: OpenContext, { tenantId, id }: Source) {
   const events = await ctx.events.after(tenantId, 0, 10_000)
   return events

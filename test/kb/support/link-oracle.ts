@@ -12,9 +12,9 @@ const main = 'refs/heads/main'
 export type LinksOfNeuron = Pick<Neuron, 'links' | 'backlinks' | 'unresolved'>
 
 /**
- * What the links of a knowledge base mean to a curator, read from the files of main alone and all at once.
+ * Resolves the links of a knowledge base for a curator, from the files of main alone and all at once.
  * @param claims since when each Neuron has its names, by seqId
- * @param holders the path of each Neuron's file by seqId, since where two claim a seqId history decides.
+ * @param holders the path of each Neuron's file by seqId, since the history decides if two claim a seqId
  */
 export function linksInFiles(
   native: NativeWriter,

@@ -49,7 +49,7 @@ function repositoryOf(files: Record<string, string>, name = 'wiki.git') {
   return { dir, native, write }
 }
 
-/** Nothing of a refused adoption is left. */
+/** Expects that a rejected adoption left nothing. */
 async function expectNothing(ctx: OpenContext, kbs = 0): Promise<void> {
   expect(await ctx.knowledgeBases.all()).toHaveLength(kbs)
   expect(readdirSync(ctx.directory.repositories)).toHaveLength(kbs)

@@ -39,7 +39,7 @@ async function submit(bed: Bed, input: CandidateInput = candidate()): Promise<st
   return (await submitCandidate(bed.ctx, bed.app, input)).candidateId
 }
 
-/** In the queue's order. */
+/** Submits candidates, and returns them in the queue's order. */
 async function submitMany(bed: Bed, count: number): Promise<string[]> {
   const titles = Array.from({ length: count }, (_, n) => `Candidate ${n}`)
   return (await Promise.all(titles.map((title) => submit(bed, candidate({ title }))))).sort()

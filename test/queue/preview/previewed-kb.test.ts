@@ -53,7 +53,7 @@ const questions = [
   'tikcet',
 ]
 
-/** What a curator, and an app, are answered about a knowledge base, but for ids that are drawn anew and times. */
+/** Returns the answers for a curator and an app about a knowledge base, without random ids and times. */
 async function answersOf(bed: WrittenBed, kb: ReadableKb): Promise<unknown> {
   const answers: unknown[] = []
   const ctx: Context = { ...bed.ctx, readableKb: async () => kb }

@@ -126,7 +126,7 @@ export async function propose(bed: WrittenBed, proposed: Proposed): Promise<stri
   }
 }
 
-/** By a push. */
+/** Makes a change by a push. */
 async function turn(
   { ctx, curator, native }: WrittenBed,
   { numbers, content }: Proposed & { kind: 'turn' },

@@ -7,7 +7,7 @@ import { fc } from '../../support/properties.ts'
 
 type Node = { type: string; value?: string; children?: Node[] }
 
-/** What a forge makes of the Markdown: every node. */
+/** Returns every node that a forge makes of the Markdown. */
 function read(markdown: string): Node[] {
   const nodes: Node[] = []
   const visit = (node: Node) => {

@@ -9,7 +9,7 @@ import { curator, newIndex, page } from '../support.ts'
 const lead = Array.from({ length: 300 }, (_, n) => page(`a_${n}`, [`The lead of team${n}.`, `A ticket of team${n}.`]))
 const late = Array.from({ length: 20 }, (_, n) => page(`b_${n}`, `A late ticket of group${n}.`, { note: `noted${n}` }))
 
-/** As if very many pages had come and gone of an index, which may be open. */
+/** Changes an index, which may be open, as if very many pages had come and gone. */
 function useUp(directory: string): void {
   const db = new DatabaseSync(join(directory, 'search.db'))
   db.exec(
@@ -18,7 +18,7 @@ function useUp(directory: string): void {
   db.close()
 }
 
-/** Also checks that each chunk has its hash, and no hash is left. */
+/** Returns the highest ids. Also checks that each chunk has its hash, and no hash is left. */
 function highestIds(directory: string): unknown {
   const db = new DatabaseSync(join(directory, 'search.db'))
   const unpaired = db.prepare(

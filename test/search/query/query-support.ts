@@ -2,7 +2,7 @@ import { parseQuery, wholeQuery } from '../../../src/search/query/parse-query.ts
 import type { Query } from '../../../src/search/query/query-tree.ts'
 import { analyserFor } from '../../../src/search/text/analyser.ts'
 
-/** What a query asks for in all. */
+/** Parses a query. */
 export function queryOf(q: string, language = 'en'): Query | undefined {
   const parsed = parseQuery(q, analyserFor(language))
   return parsed && wholeQuery(parsed)
@@ -22,7 +22,7 @@ export function written(query: Query): string {
   return `(${query.queries.map(written).join(query.type === 'and' ? ' & ' : ' | ')})`
 }
 
-/** What an index does with a query, on one text. */
+/** True if an index of one text finds it with a query. */
 export function finds(q: string, text: string, language = 'en'): boolean {
   const tokens = analyserFor(language).tokens(text)
   const terms = tokens.flatMap(({ term, also }) => [term, ...also])

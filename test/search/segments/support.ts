@@ -14,7 +14,7 @@ export function pagesOf(texts: readonly (readonly string[])[]): TestPage[] {
   }))
 }
 
-/** What an index knows of pages; every third is of another class. */
+/** Returns an index's facts about pages; every third has another class. */
 export function factsOf(pages: readonly TestPage[]): Facts {
   const chunks = pages.flatMap(({ id: page, chunks: all }) => all.map((chunk) => ({ ...chunk, page })))
   const [pagesOfChunks, chunkLengths] = [new Uint32Array(chunks.length + 1), new Uint32Array(chunks.length + 1)]
@@ -28,10 +28,10 @@ export function factsOf(pages: readonly TestPage[]): Facts {
   return { pagesOfChunks, chunkLengths, pageLengths, classOf: (page) => 1 + (page % 3 === 0 ? 1 : 0) }
 }
 
-/** Where each term stands: by chunk. */
+/** Positions of each term, by chunk. */
 export type Places = Record<string, [chunk: number, positions: number[]][]>
 
-/** As a segment tells it. */
+/** Returns the positions in a segment. */
 export function placesIn(segment: Segment): Places {
   const places: Places = {}
   for (const cursor = segment.dictionary.from(new Uint8Array()); cursor.isAt; cursor.next()) {
@@ -48,7 +48,7 @@ export function placesIn(segment: Segment): Places {
   return places
 }
 
-/** As the pages themselves tell it. */
+/** Returns the positions in the pages themselves. */
 export function placesOf(pages: readonly InvertedPage[]): Places {
   const places: Places = {}
   for (const { id, terms } of pages.flatMap(({ chunks }) => [...chunks])) {

@@ -264,7 +264,7 @@ test('a fence may be as long as a document', async () => {
 })
 
 describe('any document', () => {
-  /** How often each line is in the text of a page, without what the compiler adds. */
+  /** Counts each line in the text of pages, without what the compiler adds. */
   const counts = (pages: readonly CompiledPage[]) => {
     const counted = new Map<string, number>()
     const texts = pages.map(({ content }) => {

@@ -6,7 +6,7 @@ type Section = { name: string; text: string }
 
 const old = (text: string, more: Partial<OldSection> = {}): OldSection => ({ text, isGone: false, ...more })
 
-/** By name, as long as no two old sections are given one. */
+/** Returns matches by name, if no two old sections have the same one. */
 async function match(olds: readonly Section[], news: readonly Section[], more: Partial<OldSection>[] = []) {
   const matches = await matchSections(
     olds.map(({ text }, at) => old(text, more[at])),

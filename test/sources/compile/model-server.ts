@@ -10,7 +10,7 @@ const Body = z.looseObject({
 
 export type Request = { headers: IncomingHttpHeaders; body: z.infer<typeof Body>; user: string }
 
-/** How the server answers one request. */
+/** Answers one request. */
 export type Reply = (response: ServerResponse, request: Request) => void
 
 /** A server on 127.0.0.1 that speaks OpenAI's chat completions. */

@@ -17,11 +17,11 @@ import {
 
 type Bytes = Uint8Array | string
 
-/** What a family of formats is tried with; names say what the documents are. */
+/** Documents that a family of formats is tested with; names describe them. */
 export type ConformanceDocuments = {
   fileType: string
   readable: Record<string, { bytes: Bytes | Promise<Bytes>; title?: string; contains: string[] }>
-  /** Those that end with one of these problems. */
+  /** Documents that end with one of these problems. */
   refused: Record<string, { bytes: Bytes | Promise<Bytes>; problems: ExtractionProblem[] }>
 }
 
@@ -30,7 +30,7 @@ export function extractConfined(fileType: string, bytes: Bytes): Promise<Extract
   return withDocument(fileType, bytes, extractDocument)
 }
 
-/** As {@link extractConfined}, but in the process of the test, which is far quicker, where the format needs no native code. */
+/** Extracts like {@link extractConfined}, but in the process of the test, which is far quicker, where the format needs no native code. */
 export function extractBytes(fileType: string, bytes: Bytes): Promise<Extracted> {
   if (families.get(fileType)?.addons) return extractConfined(fileType, bytes)
   return withDocument(fileType, bytes, async (input) => {

@@ -8,7 +8,7 @@ import { tempDir } from '../../support/temp.ts'
 const input = fileURLToPath(import.meta.url)
 const neighbour = fileURLToPath(new URL('./conformance.ts', import.meta.url))
 
-/** What an expression gives, or the code of its error, in a process that may read this file. */
+/** Returns the value of an expression, or the code of its error, in a process that may read this file. */
 async function tried(expression: string): Promise<string> {
   const scratch = tempDir()
   const flags = permissionFlags({ file: input, transcriber: undefined }, {}, scratch)

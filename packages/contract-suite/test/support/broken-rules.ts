@@ -38,7 +38,7 @@ export async function uncaughtMutations(
       const { area, round } = next
       await runScenarios([area], {
         ...{ ...server, url: proxy.url, timeout: 60_000 },
-        // What is broken does not mend itself.
+        // A broken rule does not mend itself.
         waitFor: (seconds) => (proxy.matches() > 0 ? Math.min(seconds, 2) : seconds),
         isWanted: ({ id }) => round.has(id),
         onScenario: ({ id }) => proxy.breakRule(round.get(id)?.mutation),

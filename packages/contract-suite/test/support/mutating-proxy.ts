@@ -15,7 +15,7 @@ const Change = {
   set: z.record(z.string(), z.unknown()).optional(),
   drop: z.array(z.string()).optional(),
   headers: z.record(z.string(), z.string().nullable()).optional(),
-  /** In the text. */
+  /** Replacement in the text. */
   replace: Replacement.optional(),
   /** Damages the list at a path: drops its first item, reverses it, or gives its items the ids of others or ids that nothing has. */
   list: z.strictObject({ path: z.string(), damage: z.enum(['drop', 'reverse', 'swap', 'invent']) }).optional(),
@@ -24,7 +24,7 @@ export const listDamages = Change.list.unwrap().shape.damage.options
 export type ListDamage = (typeof listDamages)[number]
 export const Mutation = z.strictObject({
   at: z.string(),
-  /** Which of the matches is changed: 1 is the first, -1 each but the first. */
+  /** Number of the match to change: 1 is the first, -1 each but the first. */
   nth: z.int().optional(),
   status: z.int().optional(),
   ...Change,
@@ -52,12 +52,12 @@ export async function startMutatingProxy(target: string, onAnswer?: (line: strin
   const address = server.address()
   return {
     url: `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`,
-    /** From now on, breaks this rule. */
+    /** Starts to break this rule. */
     breakRule: (next: Mutation | undefined) => {
       mutation = next
       matches = 0
     },
-    /** How often the present mutation has matched. */
+    /** Returns how often the present mutation has matched. */
     matches: () => matches,
     close: () => {
       server.closeAllConnections()

@@ -3,7 +3,7 @@ import type { Page } from '../../support.ts'
 type Control = NonNullable<ReturnType<Page['document']['querySelector']>>
 type Fields = Record<string, string | readonly string[]>
 
-/** What a browser would send of a page's form, with other values. */
+/** Returns what a browser would send of a page's form, with changed values. */
 export function formOf({ document }: Page, changes: Fields = {}, selector = 'form[data-editor]'): Fields {
   const fields: Fields = {}
   for (const control of document.querySelectorAll(`${selector} [name]`)) {
@@ -17,7 +17,7 @@ export function formOf({ document }: Page, changes: Fields = {}, selector = 'for
   return { ...fields, ...changes }
 }
 
-/** What a control of a page holds. */
+/** Returns the value of a page's control. */
 export function valueIn({ document }: Page, name: string): string | undefined {
   const control = document.querySelector(`[name="${name}"]`)
   return control === null ? undefined : textIn(control)
@@ -25,7 +25,9 @@ export function valueIn({ document }: Page, name: string): string | undefined {
 
 const characters: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' }
 
-/** As browsers read it: of a text area without the first line break. The parser of the tests leaves its references as they are. */
+/**
+ * Returns the value as browsers read it: a text area without its first line break. The parser of the tests leaves references as they are.
+ */
 function textIn(control: Control): string {
   if (control.tagName !== 'TEXTAREA') return control.getAttribute('value') ?? ''
   const text = control.textContent.replace(/^\n/, '')

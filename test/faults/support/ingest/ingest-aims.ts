@@ -8,7 +8,7 @@ import { extractorsOf } from './ingest-remains.ts'
 
 type Scene = { dataDir: string; gitDir: string; follower: EventFollower; chunks: ChunkUploader }
 
-/** What a kill is aimed at, how to see it come, and how many milliseconds later the kill comes at the most. */
+/** Target of a kill, how to see it coming, and the maximum delay of the kill, in milliseconds. */
 const aims: readonly { name: string; come: (scene: Scene) => Promise<unknown>; withinMs: number }[] = [
   { name: 'anything', come: () => delay(500), withinMs: 2_500 },
   { name: 'receiving', come: ({ dataDir }) => polled(() => incoming(dataDir) > 0), withinMs: 15 },
@@ -21,7 +21,7 @@ const aims: readonly { name: string; come: (scene: Scene) => Promise<unknown>; w
   { name: 'committed', come: ({ gitDir }) => mainMoves(gitDir), withinMs: 3 },
 ]
 
-/** How long a kill waits for what it is aimed at, in milliseconds. */
+/** Milliseconds that a kill waits for its target. */
 const patience = 4_000
 
 /** Resolves when it is time to kill the server; what it is aimed at takes turns by the number of the cycle. */

@@ -6,7 +6,7 @@ import type { SourceRow } from './ingest-rows.ts'
 /** After so many starts a Source fails: the server may have ended because of it. */
 const maxStarts = 10
 
-/** What is wrong with the Sources of a settled deployment, given what the world was told. */
+/** Returns the problems of the Sources of a settled deployment, given the acknowledgements. */
 export function auditSources(rows: readonly SourceRow[], ledger: IngestLedger): string[] {
   const known = new Set(rows.map(({ id }) => id))
   return [
@@ -37,7 +37,7 @@ function wrongEnd({ id, status, error_message, content_hash, archived_at }: Sour
   return status === (document?.fate === 'success' ? 'success' : 'failed') ? problems : [...problems, found]
 }
 
-/** Without force, bytes are taken again only once what has them is archived. */
+/** Returns duplicate bytes. Without `force`, bytes are accepted again only once their Source is archived. */
 function doubledBytes(rows: readonly SourceRow[]): string[] {
   return [...Map.groupBy(rows, ({ content_hash }) => content_hash)].flatMap(([hash, same]) =>
     same.flatMap(({ id, is_forced, created_at }, at) => {
@@ -47,7 +47,7 @@ function doubledBytes(rows: readonly SourceRow[]): string[] {
   )
 }
 
-/** What was told of Sources otherwise than it happened. */
+/** Returns events of Sources that differ from what happened. */
 export function auditEvents(
   rows: readonly SourceRow[],
   ledger: IngestLedger,
@@ -79,7 +79,7 @@ function wrongStory(row: SourceRow, events: readonly LoggedEvent[], ledger: Inge
     : [`${document?.filename} (${row.id}, ${row.status}, ${JSON.stringify(again)}) is told of as '${story}'`]
 }
 
-/** What is wrong with the Neurons that have come of Sources. */
+/** Returns the problems of the Neurons that were compiled from Sources. */
 export function auditNeurons(
   rows: readonly SourceRow[],
   { line, files, queue }: History,

@@ -6,7 +6,7 @@ import type { IngestLedger } from './ingest-ledger.ts'
 
 /** Sources that wait for their ingest: more are not uploaded, so that a cycle gets somewhere. */
 const maxWaiting = 8
-/** What a client then waits on average, in milliseconds. */
+/** Average pause of a client then, in milliseconds. */
 const fullPauseMs = 300
 
 export type ClientOptions = { isOver: () => boolean; waiting: () => number; pauseMs: number }
@@ -59,7 +59,7 @@ async function uploadAgain(api: IngestApi, ledger: IngestLedger, id: string, for
   }
 }
 
-/** What is archived may be uploaded anew. */
+/** Archives a Source, whose bytes may then be uploaded again. */
 async function archive(api: IngestApi, ledger: IngestLedger, id: string): Promise<void> {
   const document = ledger.sources.get(id)?.document
   const copies = [...ledger.sources].filter(([one, source]) => source.document === document && isFree(ledger, one))

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { docx, p } from '../../../sources/extract/support/office-writer.ts'
 import { writePdf } from '../../../sources/extract/support/pdf-writer.ts'
 
-/** What becomes of it: Neurons, or a failure of who reads it. */
+/** Expected outcome: Neurons, or a failure of the extractor. */
 export type Fate = 'success' | 'unreadable'
 
 /** A document like no other: its marker is in its name, its title and each of its sections, and nowhere else in the world. */

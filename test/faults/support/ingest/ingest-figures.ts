@@ -5,7 +5,7 @@ import { gitLines } from '../git.ts'
 import { blobsOf, extractorsOf } from './ingest-remains.ts'
 import { readRows, sourceRows } from './ingest-rows.ts'
 
-/** What kills have met, by how many of them met it. */
+/** Counts what kills have interrupted. */
 export class Figures {
   readonly met = new Map<string, number>()
   #orphans = new Set<string>()
@@ -14,12 +14,12 @@ export class Figures {
     this.met.set(name, (this.met.get(name) ?? 0) + Number(isSo))
   }
 
-  /** To be asked right before a kill. */
+  /** Must be called right before a kill. */
   before({ dataDir }: Deployment): void {
     this.count('an extractor at work', extractorsOf(dataDir).length > 0)
   }
 
-  /** To be asked while no server runs. */
+  /** Must be called while no server runs. */
   async after({ dataDir, gitDir }: Deployment): Promise<void> {
     const rows = sourceRows(dataDir)
     const last = new Map(

@@ -6,9 +6,9 @@ export type WholeUpload = { document: TestDocument; idempotencyKey: string | und
 /** A Source that somebody was told of, in which cycle. */
 export type ToldSource = { document: TestDocument; cycle: number }
 
-/** What the outside world was told of Sources, and so must find again whatever happens. */
+/** Acknowledgements about Sources, which must hold whatever happens. */
 export class IngestLedger {
-  /** By id. */
+  /** Sources by id. */
   readonly sources = new Map<string, ToldSource>()
   /** Uploads whose answer never came. */
   cut: WholeUpload[] = []
@@ -17,7 +17,7 @@ export class IngestLedger {
   readonly cutArchivings = new Set<string>()
   /** Requests for an ingest that was queued already: that of the upload. */
   alreadyQueued = 0
-  /** How often a Source was taken to be ingested again, and how often nobody knows. */
+  /** Number of accepted calls for another ingest of a Source, and of calls without a response. */
   readonly again = new Map<string, { taken: number; cut: number }>()
   /** Uploads in chunks that were abandoned. */
   readonly abandoned = new Set<string>()

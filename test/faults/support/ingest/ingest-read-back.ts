@@ -1,7 +1,7 @@
 import type { IngestApi } from './ingest-api.ts'
 import type { IngestLedger, ToldSource } from './ingest-ledger.ts'
 
-/** What a server answers otherwise than it acknowledged, of some of the Sources that were told of. */
+/** Returns answers of a server that differ from its acknowledgements, for some of the acknowledged Sources. */
 export async function readBack(
   api: IngestApi,
   ledger: IngestLedger,

@@ -16,7 +16,7 @@ export function extractorsOf(dataDir: string): string[] {
   })
 }
 
-/** What a server that was killed has left half done: nothing of it may be there once the next one has started. */
+/** Returns files that a killed server has left unfinished: none may exist once the next one has started. */
 export function remains(dataDir: string, scratch: string): string[] {
   const { incoming, uploads, extracts } = DataDirectory.open(dataDir)
   const open = new Set(readRows(dataDir, 'SELECT id FROM uploads WHERE finalized_at IS NULL').map(({ id }) => id))

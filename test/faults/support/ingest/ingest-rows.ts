@@ -14,7 +14,7 @@ export const SourceRow = z.object({
 })
 export type SourceRow = z.infer<typeof SourceRow>
 
-/** What the database of a data directory says, whoever else is using it. */
+/** Queries the database of a data directory, whoever else uses it. */
 export function readRows(dataDir: string, query: string): Record<string, unknown>[] {
   const database = new DatabaseSync(DataDirectory.open(dataDir).database, { readOnly: true })
   try {

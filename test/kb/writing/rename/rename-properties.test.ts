@@ -37,7 +37,7 @@ const worlds = fc
     ),
   )
 
-/** What every link of the files means, by Neuron and in order. */
+/** Resolves every link of the files, by Neuron and in order. */
 function meanings(files: ReadonlyMap<string, string>) {
   const parsed = [...files].map(([path, text]) => ({ path, ...parseNeuronFile(text) }))
   const all = parsed.flatMap(({ path, fields: { seqId = '', title, aliases } }) =>

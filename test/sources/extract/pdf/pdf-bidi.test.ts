@@ -9,7 +9,7 @@ import { type PdfPage, writePdf } from '../support/pdf-writer.ts'
 // Its types tell of a default that its module, which is CommonJS, does not have.
 const { getEmbeddingLevels, getReorderedString } = (bidi as unknown as () => Bidi)()
 
-/** As a line is seen, from left to right, by an implementation of UAX #9 that is not ours. */
+/** Returns a line as seen from left to right, by an independent implementation of UAX #9. */
 function seen(line: string, direction: 'rtl' | 'ltr' = 'rtl'): string {
   return getReorderedString(line, getEmbeddingLevels(line, direction))
 }
