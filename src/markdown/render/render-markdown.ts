@@ -1,21 +1,59 @@
 import type { Element, Root as Html } from 'hast'
 import type { Root } from 'mdast'
+import { refractor } from 'refractor'
 import rehypeRaw from 'rehype-raw'
 import rehypeSanitize from 'rehype-sanitize'
 import rehypeStringify from 'rehype-stringify'
 import remarkRehype from 'remark-rehype'
 import { unified } from 'unified'
+import { headingId } from '../../rules/links/headings.ts'
 import { hideMarks } from '../obsidian-marks.ts'
 import { parseParts } from '../parse/parse-parts.ts'
 import { markCallouts, placeCallouts } from './callouts.ts'
-import { frameBlocks } from './frame-blocks.ts'
-import { highlightCode } from './highlight-code.ts'
+import { become, element, elementsOf, textOf } from './elements.ts'
 import { type MarkedLink, markLinks } from './mark-links.ts'
-import { placeIds } from './place-ids.ts'
 import { placeLinks } from './place-links.ts'
 import type { LinkTable } from './resolved-link.ts'
 import { contentIdPrefix, safeSchema } from './safe-html.ts'
-import { titleHeading } from './title-heading.ts'
+
+const headings = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6']
+
+/** Attributes that contain ids, with the prefix that the sanitizer added. */
+const naming = ['id', 'ariaDescribedBy', 'ariaLabelledBy'] as const
+
+/** Blocks whose text direction follows their own first letter. */
+const directed = new Set([
+  'p',
+  'h2',
+  'h3',
+  'h4',
+  'h5',
+  'h6',
+  'ul',
+  'ol',
+  'li',
+  'blockquote',
+  'td',
+  'th',
+  'dt',
+  'dd',
+  'summary',
+])
+
+/** Containers that need a direction of their own, since `auto` does not look into blocks that have one. */
+const containers = new Set(['ul', 'ol', 'blockquote', 'table'])
+const rightToLeft =
+  /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u
+
+/** Attributes of blocks that scroll sideways, which makes them scrollable by keyboard. */
+const scrolled = { tabIndex: 0, role: 'group' }
+
+/** Maximum characters of code that are highlighted, in a block and in a page. */
+const maxBlock = 20_000
+const maxPage = 100_000
+
+/** Elements of a heading that must not be lost: links, pictures, and targets of links. */
+const kept = ['a', 'img', 'input']
 
 export type RenderRequest = {
   /** Markdown without front matter. */
@@ -78,4 +116,128 @@ function complete(
   frameBlocks(html)
   placeCallouts(html)
   highlightCode(html)
+}
+
+/** Returns the heading of level 1 that opens a page, if it only repeats the page's title. */
+function titleHeading(root: Html, title: string): Element | undefined {
+  const first = root.children.find((node) => node.type !== 'text' || node.value.trim() !== '')
+  if (first?.type !== 'element' || first.tagName !== 'h1') return undefined
+  const [, ...inner] = elementsOf({ type: 'root', children: [first] })
+  const holdsMore = inner.some(({ element }) => kept.includes(element.tagName) || element.properties.id !== undefined)
+  return !holdsMore && spaced(textOf(first)) === spaced(title) ? first : undefined
+}
+
+function spaced(text: string): string {
+  return text.replace(/\s+/g, ' ').trim()
+}
+
+/** Highlights code whose fence names a language. Grammars are patterns that may be slow, which is why the amount is limited. */
+function highlightCode(root: Html): void {
+  let left = maxPage
+  for (const { element: pre } of elementsOf(root)) {
+    const [code] = pre.tagName === 'pre' ? pre.children : []
+    if (code?.type !== 'element' || code.tagName !== 'code') continue
+    const language = languageOf(code)
+    const source = textOf(code)
+    if (language === undefined || source.length > Math.min(maxBlock, left)) continue
+    left -= source.length
+    code.children = refractor.highlight(source, language).children as Element['children']
+  }
+}
+
+function languageOf({ properties }: Element): string | undefined {
+  const [name] = Array.isArray(properties.className) ? properties.className : []
+  const language = String(name ?? '')
+    .replace(/^language-/, '')
+    .toLowerCase()
+  return refractor.registered(language) ? language : undefined
+}
+
+/** Makes the blocks of a page accessible: text direction, keyboard scrolling, and labels for task checkboxes. */
+function frameBlocks(root: Html): void {
+  for (const { element: found } of elementsOf(root)) {
+    const { tagName, properties } = found
+    if (directed.has(tagName)) properties.dir = 'auto'
+    if (containers.has(tagName) && rightToLeft.test(/\p{L}/u.exec(textOf(found))?.[0] ?? '')) properties.dir = 'rtl'
+    if (tagName === 'input') properties.ariaLabel = properties.checked === true ? 'Done' : 'To do'
+    if (tagName === 'th' && textOf(found).trim() === '' && !hasImage(found)) found.tagName = 'td'
+    if (tagName === 'pre') Object.assign(properties, { ...scrolled, ariaLabel: 'Code' })
+    if (tagName === 'table') frame(found)
+  }
+}
+
+function frame(table: Element): void {
+  const { tagName, properties, children } = table
+  const properTable = element(tagName, properties, children)
+  become(table, element('div', { className: ['table-scroll'], ...scrolled, ariaLabel: 'Table' }, [properTable]))
+}
+
+function hasImage(cell: Element): boolean {
+  return cell.children.some((child) => child.type === 'element' && child.tagName === 'img')
+}
+
+/**
+ * Gives headings the ids that links use, besides their own ids, resolves links within the page, and makes ids unique. The page's title is
+ * its `h1`, so its highest headings become `h2`. Without a prefix there are no ids, for a page whose parts are shown separately. @param
+ * title the heading that repeats the page's title; it is reduced to a target for links
+ */
+function placeIds(root: Html, prefix: string | undefined, title?: Element): void {
+  const elements = elementsOf(root).map(({ element }) => element)
+  const ids = new Set<string>()
+  for (const found of elements) keepId(found, prefix === undefined ? undefined : ids)
+  const levels = elements.map((found) => (found === title || isUnseen(found) ? -1 : headings.indexOf(found.tagName)))
+  const highest = Math.min(...levels.filter((level) => level >= 0))
+  for (const found of elements) {
+    const level = headings.indexOf(found.tagName)
+    if (level < 0) continue
+    found.tagName = headings[Math.max(level - highest, 0) + 1] ?? 'h6'
+    const id = headingId(textOf(found))
+    if (prefix === undefined || id === '') continue
+    if (found.properties.id === undefined) found.properties.id = unusedId(`${prefix}${id}`, ids)
+    else if (found !== title && !ids.has(`${prefix}${id}`))
+      found.children.unshift(element('span', { id: unusedId(`${prefix}${id}`, ids) }, []))
+  }
+  for (const found of elements) if (found.tagName === 'a') lead(found, prefix, ids)
+  if (title !== undefined) {
+    const { id } = title.properties
+    become(title, element('div', { className: ['title-place'], ...(id === undefined ? {} : { id }) }, []))
+  }
+}
+
+/** True for the label of footnotes, which does not count for the depth of the page's own headings. */
+function isUnseen({ properties: { className } }: Element): boolean {
+  return Array.isArray(className) && className.includes('unseen')
+}
+
+function keepId({ properties }: Element, ids: Set<string> | undefined): void {
+  if (ids === undefined) for (const name of naming) delete properties[name]
+  const { id } = properties
+  if (typeof id !== 'string' || ids === undefined) return
+  if (ids.has(id) || /\s/.test(id)) delete properties.id
+  else ids.add(id)
+}
+
+/** Returns an id, with a number appended if it is already used. */
+function unusedId(wanted: string, ids: Set<string>): string {
+  let id = wanted
+  for (let number = 2; ids.has(id); number++) id = `${wanted}-${number}`
+  ids.add(id)
+  return id
+}
+
+function lead(link: Element, prefix: string | undefined, ids: ReadonlySet<string>): void {
+  const { href } = link.properties
+  if (typeof href !== 'string' || !href.startsWith('#')) return
+  const name = decoded(href.slice(1))
+  const id = [`${prefix}${name}`, `${prefix}${headingId(name)}`].find((wanted) => ids.has(wanted))
+  if (id === undefined) become(link, element('span', {}, link.children))
+  else link.properties.href = `#${encodeURIComponent(id)}`
+}
+
+function decoded(fragment: string): string {
+  try {
+    return decodeURIComponent(fragment)
+  } catch {
+    return fragment
+  }
 }
