@@ -9,21 +9,27 @@ import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import { undoConnector } from '../kb/projection/candidate-queue.ts'
 import { findNeuron } from '../kb/projection/neuron-queries.ts'
 import { versionBefore } from '../kb/projection/version-queries.ts'
-import { versionsFrom, type Writer, writtenSince } from '../kb/projection/written-versions.ts'
+import { versionsFrom, type Writer, type WrittenVersion, writtenSince } from '../kb/projection/written-versions.ts'
 import { signatureOf } from '../kb/refs/commit-message.ts'
 import { gitFingerprint } from '../kb/writing/git-candidate.ts'
 import { proposalMessage } from '../kb/writing/push-main.ts'
 import { fileLayout } from '../markdown/file/front-matter.ts'
 import { FrontMatterError } from '../markdown/file/front-matter-edit.ts'
-import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
+import { editNeuron, parseNeuronFile } from '../markdown/file/neuron-file.ts'
+import { mergePages } from '../markdown/merge/merge-page.ts'
 import { neuronTitle } from '../markdown/neuron-title.ts'
 import { bareId, type Caller } from '../rules/access/caller.ts'
 import { type Actor, type Candidate, ingestConnector, takesBack } from '../rules/candidates/candidate.ts'
 import { candidateIdFor } from '../rules/candidates/candidate-id.ts'
 import { findSource } from '../sources/find-source.ts'
 import { originPrefix } from '../sources/ingest/source-candidate.ts'
-import { readVersion, runsOf, takeBack, type Version } from './take-back.ts'
 import { waitingReversal } from './waiting-reversal.ts'
+
+/** Version of a page. Without text and blob the page did not exist. The text has no back-pointer, which is not a change. */
+type Version = { path: string; blob: string | null; text: string | null }
+
+/** Consecutive versions of one writer: the version before them, and their result. */
+type Run = { start: Version; end: Version; isLast: boolean }
 
 /** Writer whose changes are undone. `replaced`: pages of the writer's Sources that others have replaced since. */
 type Written = { writer: Writer; replaced?: Writer }
@@ -247,4 +253,51 @@ function warningsOf(names: string, { conflicts }: Pick<Reversal, 'conflicts'>): 
       ? `What ${names} changed since conflicts with taking this back: solve that, or dismiss this.`
       : `What ${names} changed since stays.`,
   ]
+}
+
+/** @throws {FrontMatterError} */
+async function readVersion(
+  staging: Staging,
+  { path, blob }: Pick<Version, 'path' | 'blob'> = { path: '', blob: null },
+): Promise<Version> {
+  const text = blob === null ? null : editNeuron(await staging.readText(blob), { candidate: undefined })
+  return { path, blob, text }
+}
+
+/**
+ * Returns the runs of the writer's versions, oldest first. `pages`: texts of the versions. `isLast`: only links followed a rename since.
+ */
+function runsOf(start: Version, versions: readonly WrittenVersion[], pages: readonly Version[]): Run[] {
+  const runs: Run[] = []
+  let [before, isWithin] = [start, false]
+  for (const [at, { by }] of versions.entries()) {
+    const page = pages[at] ?? before
+    const run = runs.at(-1)
+    const isLast = versions.slice(at + 1).every(({ by, isFollowing }) => by === undefined || isFollowing)
+    if (by === undefined && isWithin && run !== undefined) Object.assign(run, { end: page, isLast })
+    else if (by === undefined) runs.push({ start: before, end: page, isLast })
+    ;[before, isWithin] = [page, by === undefined]
+  }
+  return runs
+}
+
+/**
+ * Reverts runs of versions, the latest first, and keeps what others wrote. On a conflict the result is the start of the run, merged against
+ * its end, so that approving it meets the same conflict. `base`: base for the merge of the page.
+ */
+function takeBack(now: Version, runs: readonly Run[]): { page: Version; base: Version; conflicts: boolean } {
+  let page = now
+  for (const { start, end, isLast } of runs.toReversed()) {
+    const path = page.path === end.path || page.text === null ? start.path || page.path : page.path
+    if (page.text === end.text) page = { ...start, path }
+    else if (page.text === null || end.text === null || page.text === start.text) continue
+    else if (start.text === null && isLast) page = { ...start, path }
+    else if (start.text === null) return { page: start, base: end, conflicts: true }
+    else {
+      const merged = mergePages({ base: end.text, current: page.text, proposed: start.text })
+      if ('conflicts' in merged) return { page: start, base: end, conflicts: true }
+      page = { ...page, path, text: merged.text }
+    }
+  }
+  return { page, base: now, conflicts: false }
 }
