@@ -4,14 +4,17 @@ import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { candidatesOfOrigin, type OriginRow } from '../../kb/projection/candidate-index.ts'
 import { isBlocked } from '../../kb/projection/file-queries.ts'
 import { findNeuron, type NeuronRow } from '../../kb/projection/neuron-queries.ts'
+import { versionAt } from '../../kb/projection/version-queries.ts'
 import { commitMessage, signatureOf } from '../../kb/refs/commit-message.ts'
 import { freePagePath, takenOnMain } from '../../kb/writing/free-path.ts'
 import { type ChangedFiles, followFiles } from '../../kb/writing/rename/follow-files.ts'
 import { aliasesToKeep } from '../../kb/writing/rename/rename-neuron.ts'
 import { nextNumbers } from '../../kb/writing/seq-numbers.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
-import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { editNeuron, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import type { Actor, Candidate } from '../../rules/candidates/candidate.ts'
+import { parseMetadata, readMetadata } from '../../rules/candidates/metadata.ts'
+import { mergeText } from '../../rules/neurons/merge.ts'
 import { formatSeqId } from '../../rules/neurons/seq-id.ts'
 import { pathKey } from '../../rules/paths/portable-path.ts'
 import {
@@ -21,12 +24,12 @@ import {
   importConnector,
   importedFields,
   importMetadata,
+  isMerged,
   newCandidate,
   type PastCandidate,
   type ReadNote,
 } from './import-candidate.ts'
-import { isAsImported, mergedNeuron } from './import-merge.ts'
-import { neuronOfNote } from './import-note.ts'
+import { type ImportedFields, type ImportNote, neuronOfNote } from './import-note.ts'
 import { wishedPath } from './import-plan.ts'
 
 export type ImportCounts = {
@@ -246,4 +249,44 @@ function putPictures({ kb, files }: Batch, path: string, { pictures }: ReadNote)
     const file = path.slice(0, path.lastIndexOf('/') + 1) + name
     if (!isBlocked(kb.projection.write, file)) files.set(file, bytes)
   }
+}
+
+/** True if a Neuron's file is as the import left it, without changes of a curator. */
+function isAsImported(kb: KnowledgeBase, target: NeuronRow, { row, record }: PastCandidate): boolean {
+  const version = row.approval && versionAt(kb.projection.write, target.seqId, row.approval.commit)
+  return version?.blob === target.blob && !isMerged(record)
+}
+
+/**
+ * Returns a Neuron's file with the note's changes since the last import: lines, title and tags. Everything else is the curators'. Undefined
+ * if lines conflict with a curator's change.
+ */
+async function mergedNeuron(
+  staging: Staging,
+  {
+    note,
+    fields,
+    target,
+    before,
+    aliases,
+  }: {
+    note: ImportNote
+    fields: ImportedFields
+    target: NeuronRow
+    before: PastCandidate['record']
+    /** Aliases to add to the Neuron's own. */
+    aliases: readonly string[]
+  },
+): Promise<string | undefined> {
+  const current = await staging.readText(target.blob)
+  const held = parseNeuronFile(current)
+  const merged = mergeText(before.content, held.content, note.content)
+  if ('conflicts' in merged) return undefined
+  const tagsBefore = readMetadata(parseMetadata(before.metadata).data).tags
+  const removed = tagsBefore.filter((tag) => !note.tags.includes(tag))
+  const added = note.tags.filter((tag) => !tagsBefore.includes(tag))
+  const tags = [...new Set([...held.fields.tags.filter((tag) => !removed.includes(tag)), ...added])]
+  const title = held.fields.title === before.title ? note.title : held.fields.title
+  const allAliases = [...new Set([...held.fields.aliases, ...aliases])]
+  return editNeuron(current, { ...fields, title, tags, aliases: allAliases }, merged.text)
 }

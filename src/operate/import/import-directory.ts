@@ -7,12 +7,13 @@ import { broughtNeurons } from '../../kb/projection/candidate-index.ts'
 import { blobAtPath, filePaths } from '../../kb/projection/file-queries.ts'
 import { partialNeurons } from '../../kb/projection/neuron-queries.ts'
 import { commitMessage, signatureOf } from '../../kb/refs/commit-message.ts'
+import { fileLayout } from '../../markdown/file/front-matter.ts'
 import { parseKbFile } from '../../markdown/file/kb-file.ts'
+import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
 import { checkShownFiles } from '../../push/checks/check-shown-files.ts'
 import { audiences } from '../../rules/access/audience.ts'
 import type { Actor } from '../../rules/candidates/candidate.ts'
-import { fileKeys } from '../../rules/links/link-target.ts'
-import { fromDendron } from './dendron-links.ts'
+import { fileKeys, linkKey } from '../../rules/links/link-target.ts'
 import { importAttachments } from './import-attachments.ts'
 import { type ImportConflict, type ImportCounts, importBatch } from './import-batch.ts'
 import { importConnector } from './import-candidate.ts'
@@ -22,6 +23,12 @@ import { type PlannedFile, planImport, type Skipped } from './import-plan.ts'
 import { fromLogseq, readLogseqGraph } from './logseq-links.ts'
 import { proposeRemovals } from './propose-removals.ts'
 import { type NoteNotice, noteBatches, readNotes } from './read-notes.ts'
+
+/** Link with a label in Dendron's syntax; in a table the pipe is escaped. */
+const labelled = /^([^|]*?)\\?\|([^|]*)$/s
+
+/** Prefix that names another vault of the workspace, which is a folder of the import. */
+const vault = /^\s*dendron:\/\/[^/]+\//
 
 export type ImportReport = ImportCounts & {
   /** Files of the folder, without skipped ones. `attachments`: by suffix, most frequent first. */
@@ -250,4 +257,40 @@ function turnOnInlineTags(
     })
     return true
   })
+}
+
+/**
+ * Converts the links of a Dendron note: `[[label|target]]` becomes `[[target|label]]`, unless only the label is the name of a note.
+ * `undefined` if the note cannot be parsed.
+ * @param noteNames keys of the notes' names; see `linkKey`
+ */
+async function fromDendron(
+  parser: ParserPool,
+  text: string,
+  noteNames: ReadonlySet<string>,
+): Promise<string | undefined> {
+  const { bodyStart } = fileLayout(text)
+  const body = text.slice(bodyStart)
+  if (!body.includes('|')) return text
+  const places = await parser.linkPlaces(body)
+  if (places === undefined) return undefined
+  let result = text.slice(0, bodyStart)
+  let at = 0
+  for (const place of places) {
+    if (place.alias === undefined) continue
+    const start = body.lastIndexOf('[[', place.start) + '[['.length
+    const { at: close, separator } = place.alias
+    result += body.slice(at, start) + swapped(body.slice(start, close), separator, noteNames)
+    at = close
+  }
+  return result + body.slice(at)
+}
+
+function swapped(inner: string, separator: string, noteNames: ReadonlySet<string>): string {
+  const [, label, written] = labelled.exec(inner) ?? []
+  if (label === undefined || written === undefined) return inner
+  const target = written.replace(vault, '').trim()
+  const isNote = (name: string) => noteNames.has(linkKey(name.replace(/#.*$/s, '')))
+  if (target === '' || (isNote(label) && !isNote(target))) return inner
+  return `${target}${separator}${label.trim()}`
 }
