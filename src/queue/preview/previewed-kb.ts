@@ -1,11 +1,12 @@
 import { GanglionError, undefinedOn, ValidationError } from '../../contract/errors.ts'
 import type { Preview } from '../../contract/preview.ts'
 import { trailersOf } from '../../git/history/trailers.ts'
-import { messageOfCommit, parentsOfCommit } from '../../git/objects/object.ts'
+import { messageOfCommit, type Oid, parentsOfCommit } from '../../git/objects/object.ts'
+import { StagedRepository } from '../../git/staged-repository.ts'
 import { type Context, onePer } from '../../kb/context.ts'
-import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
-import { type LaidOverKb, openLaidOverKb } from '../../kb/laid-over-kb.ts'
+import type { KnowledgeBase, TriedOut } from '../../kb/knowledge-base.ts'
 import { positionOf } from '../../kb/projection/main-changes.ts'
+import type { ReadableKb } from '../../kb/readable-kb.ts'
 import { largestBundle } from '../../kb/refs/candidate-head-names.ts'
 import { actorOf, type Caller } from '../../rules/access/caller.ts'
 import type { Actor } from '../../rules/candidates/candidate.ts'
@@ -13,6 +14,17 @@ import { isUuid } from '../../rules/candidates/candidate-id.ts'
 import { approveStaged } from '../approval.ts'
 import { approveWholeBundle } from '../push-bundle.ts'
 import { KbPreviews } from './kb-previews.ts'
+
+/** Knowledge base in the state that work which was tried out would leave. */
+type LaidOverKb = ReadableKb & { laidOver: object } & {
+  /** Commit of main that it is based on. */
+  main: Oid | undefined
+  /** Bytes that it adds to the repository. */
+  size: number
+  close: () => void
+}
+
+let revisions = 0
 
 /** Knowledge base as it would be if some of its candidates were approved. */
 export type PreviewedKb = LaidOverKb & { preview: Preview }
@@ -80,4 +92,37 @@ async function candidatesOfCommit({ repository, projection }: KnowledgeBase, com
   }
   if (ids.length === 0 || !ids.every(isUuid)) throw new GanglionError('not_found')
   return ids
+}
+
+/**
+ * Opens the state that a knowledge base would have. It stays in that state until it is closed, and is read like any other. Undefined if
+ * main has moved since the work was tried out.
+ */
+async function openLaidOverKb(
+  kb: KnowledgeBase,
+  tried: Omit<TriedOut<unknown>, 'result'>,
+): Promise<LaidOverKb | undefined> {
+  const { sql, close } = await kb.projection.layOver(tried.changes)
+  const { main, queue } = kb.projection.heads(sql)
+  if (main !== tried.main) {
+    close()
+    return undefined
+  }
+  const heads = { main: tried.head, queue }
+  const revision = --revisions
+  const ofVersions = tried.changes.filter(({ table }) => table === 'versions').flatMap(({ gone }) => gone)
+  const laid: LaidOverKb = {
+    identity: kb.identity,
+    parser: kb.parser,
+    repository: new StagedRepository(kb.repository, tried.objects),
+    projection: { revision: () => revision, heads: () => heads, read: sql, withSnapshot: (work) => work(sql) },
+    heads: () => heads,
+    settings: () => kb.settings(),
+    whole: async () => ({ ...laid, projection: { read: sql } }),
+    laidOver: { on: kb, changed: [...new Set(ofVersions.map(([seqId]) => String(seqId)))].sort() },
+    main,
+    size: [...tried.objects.values()].reduce((sum, { data }) => sum + data.length, 0),
+    close,
+  }
+  return laid
 }
