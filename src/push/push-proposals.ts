@@ -1,10 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
+import { readRange } from '../git/history/history.ts'
 import type { Oid } from '../git/objects/object.ts'
 import type { PushRange } from '../git/pushed-objects.ts'
 import type { TreeChange } from '../git/repository.ts'
 import type { Staging } from '../git/staging.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
-import { type CandidateRow, candidatesOfOrigin } from '../kb/projection/candidate-index.ts'
+import {
+  type CandidateRow,
+  candidatesOfOrigin,
+  type OriginRow,
+  pendingBelow,
+} from '../kb/projection/candidate-index.ts'
 import type { AllTables } from '../kb/projection/projection.ts'
 import { signatureOf } from '../kb/refs/commit-message.ts'
 import {
@@ -13,6 +19,7 @@ import {
   gitFingerprint,
   gitMetadata,
   gitOriginOf,
+  gitOriginPrefix,
   namedCandidate,
   type Origin,
   pageParts,
@@ -23,6 +30,7 @@ import { seqIdBefore } from '../kb/writing/push-base.ts'
 import { proposalMessage } from '../kb/writing/push-main.ts'
 import { PushRefused } from '../kb/writing/push-refused.ts'
 import { movedFrom, type PushedNeuron, pushedNeurons } from '../kb/writing/pushed-neurons.ts'
+import { withDecision } from '../kb/writing/record.ts'
 import { parseCandidate, roomInRecord } from '../markdown/file/candidate-file.ts'
 import { isTestPath } from '../markdown/file/test-file.ts'
 import {
@@ -32,7 +40,14 @@ import {
   type Decision,
   lastVerdict,
 } from '../rules/candidates/candidate.ts'
-import { leftProposals, pagesOnTheWay } from './withdraw-proposals.ts'
+
+/** Earlier proposals of the same pusher and topic that the push does not contain. */
+type LeftProposals = {
+  /** Records of the proposals that the push withdraws, dismissed. */
+  withdrawn: Candidate[]
+  /** Proposals from another branch, which stay pending. */
+  waiting: OriginRow[]
+}
 
 export type ProposedNeuron = {
   candidateId: string
@@ -222,4 +237,43 @@ async function baseOf(
     if (known === seqId) return change.before
   }
   return before?.blob ?? null
+}
+
+/**
+ * Returns the pages in all commits of a push, as fingerprints of `fingerprintOf`; empty if the pusher has no pending proposals. @throws
+ * {GitError}
+ */
+async function pagesOnTheWay(kb: KnowledgeBase, range: PushRange, origin: Origin): Promise<Set<string>> {
+  const pages = new Set<string>()
+  if (pendingBelow(kb.projection.read, connectorOf(origin), gitOriginPrefix(origin)).length === 0) return pages
+  for await (const { changes } of readRange(kb.repository, range)) {
+    for (const { path, after: blob } of changes) pages.add(gitFingerprint({ path, blob }))
+  }
+  return pages
+}
+
+/**
+ * Separates earlier proposals that a push withdraws from those that came from another branch. With a topic, a push replaces
+ * everything under that topic. Without one, a page is withdrawn if the push contains the commit that proposed it. Must run within
+ * a write.
+ * @throws {GanglionError} `record_full`
+ */
+async function leftProposals(
+  kb: KnowledgeBase,
+  staging: Staging,
+  push: { origin: Origin; onTheWay: ReadonlySet<string>; held: ReadonlySet<string>; proposer: Actor; at: Date },
+): Promise<LeftProposals> {
+  const { origin, onTheWay, held, proposer, at } = push
+  const left: LeftProposals = { withdrawn: [], waiting: [] }
+  for (const row of pendingBelow(kb.projection.write, connectorOf(origin), gitOriginPrefix(origin))) {
+    if (held.has(row.id)) continue
+    const isTakenOut = (origin.topic ?? '') !== '' || onTheWay.has(row.fingerprint)
+    if (!isTakenOut) left.waiting.push(row)
+    else {
+      const record = parseCandidate(await staging.readText(row.blob))
+      const reason = `Withdrawn by ${proposer.name}: a later push took it out.`
+      left.withdrawn.push(withDecision(record, { action: 'dismiss', at: at.toISOString(), by: proposer, reason }))
+    }
+  }
+  return left
 }

@@ -2,16 +2,31 @@ import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
-import { GanglionError } from '../../contract/errors.ts'
+import { errorTable, GanglionError } from '../../contract/errors.ts'
+import { encodePacket } from '../../git/serve/pkt-line.ts'
+import { readPushHead, rejectPush } from '../../git/serve/push-head.ts'
 import type { GitDoor } from '../../push/git/git-door.ts'
 import { type GitLimits, type GitService, GitTransfers } from '../../push/git/git-transfers.ts'
 import { openGitDoor } from '../../push/git/open-git-door.ts'
 import { callerOf } from '../access/auth.ts'
 import type { Limits } from '../access/rate-limits.ts'
 import { whenClientGone } from '../request/client-gone.ts'
+import { answerError, refusalOf } from '../response/error-answer.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
-import { answerGitError } from './git-refusal.ts'
 import { type BodyLimits, readBody } from './request-body.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Service whose request is in the body, in git's own protocol. */
+    gitService?: GitService
+  }
+}
+
+const Envelope = z.object({ message: z.string() }).catch({ message: errorTable.malformed_request.message })
+const gitAgent = /^(?:j|go-)?git\//i
+
+/** Statuses that are sent as they are: the body must not be read, or is not in git's protocol. */
+const toldByStatus: ReadonlySet<number> = new Set([400, 401, 403, 413, 415])
 
 export type GitOptions = Partial<GitLimits> & {
   /** Milliseconds for which transfers may continue while the server closes. */
@@ -144,4 +159,48 @@ function endTransfers(app: ZodFastify, transfers: GitTransfers, grace: number): 
     clearTimeout(timer)
     await transfers.close()
   })
+}
+
+/**
+ * Sends an error as other routes do, but to a git client in a form that git shows to its user. For the advertisement of refs that is plain
+ * text. For a fetch or a push, git shows only the status, unless it is 200 with the reason in git's protocol.
+ */
+async function answerGitError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  limitsOf: (service: GitService) => BodyLimits,
+): Promise<FastifyReply> {
+  if (!gitAgent.test(request.headers['user-agent'] ?? '')) return answerError(error, request, reply)
+  const { gitService } = request.routeOptions.config
+  const isRead = gitService === 'receive-pack' && request.raw.readableDidRead
+  const refusal = gitService === undefined || isRead ? undefined : refusalOf(error, request)
+  if (gitService === undefined || refusal === undefined || toldByStatus.has(refusal.status)) {
+    reply.type('text/plain; charset=utf-8').serializer((body: unknown) => `${Envelope.parse(body).message}\n`)
+    return answerError(error, request, reply)
+  }
+  const { message } = Envelope.parse(refusal.body)
+  const answer =
+    gitService === 'upload-pack'
+      ? refusedFetch(message)
+      : await refusedPush(readBody(request, reply, limitsOf(gitService)), message)
+  reply.code(200).header('cache-control', 'no-cache, no-store').type(`application/x-git-${gitService}-result`)
+  return reply.send(answer.toString())
+}
+
+/** Returns the answer to a rejected fetch in git's protocol: clients show the reason and stop. See gitprotocol-pack(5), error-line. */
+function refusedFetch(reason: string): Buffer {
+  return encodePacket(`ERR ${reason}`)
+}
+
+/**
+ * Returns the answer to a rejected push in git's protocol: clients show the reason at each ref. Reads the whole request, since a client
+ * reads the answer only after it has sent everything.
+ * @throws {GitError} `bad-request`; errors of reading the request
+ */
+async function refusedPush(request: AsyncIterable<Buffer>, reason: string): Promise<Buffer> {
+  const rest = request[Symbol.asyncIterator]()
+  const head = await readPushHead(rest)
+  while ((await rest.next()).done !== true);
+  return rejectPush(head, reason)
 }

@@ -1,7 +1,8 @@
-import type { FastifyReply } from 'fastify'
+import { isIP } from 'node:net'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { GanglionError } from '../../contract/errors.ts'
 import { callerOf } from '../access/auth.ts'
-import { refuseForeignOrigin } from '../access/origin.ts'
 import { whenClientGone } from '../request/client-gone.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 import type { Exchange } from './tool.ts'
@@ -48,4 +49,29 @@ async function sendResponse(reply: FastifyReply, response: Response): Promise<Fa
     .code(response.status)
     .type(type)
     .send(await response.text())
+}
+
+/**
+ * Returns a hook that rejects requests from pages of other sites, as the Model Context Protocol requires (Streamable HTTP, security): a
+ * request with an `Origin` other than the server's own throws `foreign_origin`. Programs send no `Origin`.
+ */
+function refuseForeignOrigin(publicUrl: string | undefined): (request: FastifyRequest) => Promise<void> {
+  const publicOrigin = publicUrl === undefined ? undefined : URL.parse(publicUrl)?.origin
+  return async ({ headers: { origin, host } }) => {
+    if (origin === undefined) return
+    const url = URL.parse(origin)
+    if (url === null || !(url.origin === publicOrigin || isOriginOfHost(url, host))) {
+      throw new GanglionError('foreign_origin')
+    }
+  }
+}
+
+/**
+ * True if an origin is that of the request's host. A name in `Host` proves nothing: an attacker can make the name of their page resolve to
+ * this server (DNS rebinding).
+ */
+function isOriginOfHost(origin: URL, host: string | undefined): boolean {
+  const isHttp = origin.protocol === 'http:' || origin.protocol === 'https:'
+  if (!isHttp || URL.parse(`${origin.protocol}//${host}`)?.host !== origin.host) return false
+  return origin.hostname === 'localhost' || isIP(origin.hostname.replace(/^\[|\]$/g, '')) !== 0
 }

@@ -1,13 +1,18 @@
-import type { McpServer, ToolAnnotations } from '@modelcontextprotocol/server'
+import type { McpServer, StandardSchemaWithJSON, ToolAnnotations } from '@modelcontextprotocol/server'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
 import { parseSent } from '../../contract/faults.ts'
 import { KbId } from '../../contract/identifiers.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import type { Limits, Rates } from '../access/rate-limits.ts'
 import { refusalOf } from '../response/error-answer.ts'
-import { plainSchema } from './plain-schema.ts'
+
+type Node = z.core.JSONSchema.JSONSchema | boolean
+type Definitions = Readonly<Record<string, Node>>
+
+/** Keywords of JSON Schema that every model vendor accepts. */
+const kept = ['type', 'description', 'required', 'enum', 'minimum', 'maximum', 'minItems', 'maxItems'] as const
 
 /** One message of a client, with the dependencies of the tools. */
 export type Exchange = {
@@ -67,4 +72,43 @@ export function addTool<Input extends z.ZodObject, Output extends z.ZodObject>(
       return { isError: true, content: [{ type: 'text', text }] }
     }
   })
+}
+
+/**
+ * Returns a tool's schema for the SDK, in the subset of JSON Schema that every model vendor accepts: without `$ref`, unions, patterns and
+ * formats. It accepts every value, since the tool parses its arguments itself, to report faults with the messages of the API.
+ */
+function plainSchema(schema: z.ZodObject): StandardSchemaWithJSON<unknown, unknown> {
+  const describe = (io: 'input' | 'output') => () => {
+    const whole = z.toJSONSchema(schema, { io, unrepresentable: 'any' })
+    return plain(whole, whole.$defs ?? {})
+  }
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'ganglion',
+      validate: (value) => ({ value }),
+      jsonSchema: { input: describe('input'), output: describe('output') },
+    },
+  }
+}
+
+function plain(node: Node, definitions: Definitions): Record<string, unknown> {
+  if (typeof node === 'boolean') return {}
+  const { $ref, description, const: only, properties, items } = node
+  const named = $ref === undefined ? undefined : definitions[$ref.slice('#/$defs/'.length)]
+  if (named !== undefined) return { ...plain(named, definitions), ...(description !== undefined && { description }) }
+  const fields = Object.entries(properties ?? {}).map(([name, field]) => [name, plain(field, definitions)])
+  const own = kept.flatMap((keyword) => (isTold(node[keyword]) ? [[keyword, node[keyword]]] : []))
+  return {
+    ...Object.fromEntries(own),
+    ...(only !== undefined && { enum: [only] }),
+    ...(properties !== undefined && { properties: Object.fromEntries(fields) }),
+    ...(items !== undefined && !Array.isArray(items) && { items: plain(items, definitions) }),
+  }
+}
+
+/** False for the bounds of a safe integer, which carry no information. */
+function isTold(value: unknown): boolean {
+  return value !== undefined && Math.abs(Number(value)) !== Number.MAX_SAFE_INTEGER
 }

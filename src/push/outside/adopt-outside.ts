@@ -1,11 +1,20 @@
 import type { Oid } from '../../git/objects/object.ts'
 import { PushTooLarge } from '../../git/pushed-objects.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
-import { mainCommitsBetween, positionOf } from '../../kb/projection/main-changes.ts'
+import { findCandidate } from '../../kb/projection/candidate-index.ts'
+import { commitAt, mainCommitsBetween, positionOf } from '../../kb/projection/main-changes.ts'
 import type { Projection } from '../../kb/projection/projection.ts'
-import { type UnapprovedRow, unapproved, versionBefore } from '../../kb/projection/version-queries.ts'
+import {
+  type UnapprovedRow,
+  type UnrecordedRow,
+  unapproved,
+  unrecorded,
+  versionBefore,
+} from '../../kb/projection/version-queries.ts'
 import { commitMessage, isByServer, signatureOf } from '../../kb/refs/commit-message.ts'
 import { removalTrailers } from '../../kb/refs/removal-trailer.ts'
+import { gitCandidate, madeAgain, pageParts } from '../../kb/writing/git-candidate.ts'
+import { type LostHistory, readLostHistory } from '../../kb/writing/lost-history.ts'
 import { approvalTrailers, proposalMessage, subjectOf } from '../../kb/writing/push-main.ts'
 import { PushRefused } from '../../kb/writing/push-refused.ts'
 import { type PushedNeuron, withoutCopiedOrigin } from '../../kb/writing/pushed-neurons.ts'
@@ -14,14 +23,17 @@ import { takePictures } from '../../kb/writing/take-pictures.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { neuronTitle } from '../../markdown/neuron-title.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
-import type { Actor } from '../../rules/candidates/candidate.ts'
+import type { Actor, Candidate } from '../../rules/candidates/candidate.ts'
 import { settingsFinding } from '../../rules/check/check-kb.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
+import { parseSeqId } from '../../rules/neurons/seq-id.ts'
 import { checkPushedObjects } from '../checks/check-objects.ts'
 import { settingsProblems } from '../checks/check-settings.ts'
 import { checkTip } from '../checks/check-tip.ts'
-import { recordLost } from './lost-records.ts'
 import { identityProblems } from './outside-identity.ts'
+
+/** Number of records in one commit of the queue. */
+const chunkRecords = 250
 
 /** Number of Neurons in one commit. Main is locked while it is made. */
 const chunkNeurons = 250
@@ -196,4 +208,60 @@ async function hasOutsiders({ projection, repository }: KnowledgeBase, from: Oid
     if (!isByServer((await repository.read(commit)).data)) return true
   }
   return false
+}
+
+/**
+ * Recreates queue records that a restore lost, for approvals that came back to main without the server: one for each version of a Neuron in
+ * the server's own commits. Other references to missing candidates stay as they are.
+ * @param after position on main up to which everything was checked
+ * @throws {GitError}
+ */
+async function recordLost(kb: KnowledgeBase, after: number, by: Actor, now: () => Date): Promise<void> {
+  const floor = kb.projection.seqFloor()
+  if (floor === 0) return
+  let lost: LostHistory | undefined
+  for (let rows = unrecorded(kb.projection.read, after, chunkRecords); rows.length > 0; ) {
+    lost ??= await historySince(kb, rows[0]?.position ?? 0)
+    const proven = rows.filter((row) => isProven(row, floor, lost))
+    if (proven.length > 0) await record(kb, proven, by, now())
+    rows = unrecorded(kb.projection.read, rows.at(-1)?.position ?? 0, chunkRecords)
+  }
+}
+
+/** Returns what the server's own commits on main assigned, from a position on. */
+async function historySince(kb: KnowledgeBase, position: number): Promise<LostHistory | undefined> {
+  const from = commitAt(kb.projection.read, position - 1)
+  const { main: to } = kb.projection.heads(kb.projection.read)
+  return from === undefined || to === undefined ? undefined : readLostHistory(kb, { from, to }, kb)
+}
+
+function isProven({ candidateId, seqId, blob }: UnrecordedRow, floor: number, lost: LostHistory | undefined): boolean {
+  if ((parseSeqId(seqId)?.number ?? Number.POSITIVE_INFINITY) > floor) return false
+  return blob === undefined ? lost?.removals.get(seqId) === candidateId : lost?.pages.get(candidateId)?.seqId === seqId
+}
+
+function record(kb: KnowledgeBase, rows: readonly UnrecordedRow[], by: Actor, at: Date): Promise<void> {
+  return kb.write(async (staging) => {
+    const missing = rows.filter(({ candidateId }) => findCandidate(kb.projection.write, candidateId) === undefined)
+    const candidates = await Promise.all(missing.map((row) => recordOf(kb, row, by, at)))
+    if (candidates.length === 0) return
+    const author = signatureOf(by, at)
+    await kb.commitToQueue(staging, { candidates, message: proposalMessage({ candidates }), author, at })
+  })
+}
+
+async function recordOf(kb: KnowledgeBase, row: UnrecordedRow, actor: Actor, at: Date): Promise<Candidate> {
+  const { candidateId: id, path, blob } = row
+  const readText = (oid: string) => kb.repository.readTextOnce(oid)
+  const before = row.before === undefined ? undefined : await pageBefore(row.before, path, readText)
+  const text = blob === undefined ? null : await readText(blob)
+  const neuron = { seqId: before === undefined ? undefined : row.seqId, before, path, blob, text }
+  const parts = await pageParts(neuron, readText)
+  const origin = { door: 'main', by: actor.id } as const
+  return gitCandidate(kb.identity.id, neuron, { id, parts, origin, reason: madeAgain, actor, at })
+}
+
+async function pageBefore(blob: string, path: string, readText: (oid: string) => Promise<string>) {
+  const file = parseNeuronFile(await readText(blob))
+  return { documentId: file.fields.id ?? null, path, blob, title: neuronTitle(file, path) }
 }
