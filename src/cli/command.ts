@@ -4,6 +4,7 @@ import { faultOf } from '../contract/faults.ts'
 import { readableText } from '../rules/text/lines.ts'
 import { NegativeAnswer, UsageError } from './cli-errors.ts'
 import { type ApiServer, serverOf } from './client/api-server.ts'
+import { addOptions } from './options.ts'
 import { type Environment, readEnvironment } from './settings/environment.ts'
 import { addSettingsOfFiles } from './settings/setting-files.ts'
 
@@ -11,16 +12,17 @@ import { addSettingsOfFiles } from './settings/setting-files.ts'
 export type CommandAnswer = { json: unknown; text: string; isNegative?: boolean }
 
 const DataOptions = z.object({ data: z.string().min(1).optional(), config: z.string().min(1).optional() })
+
 /**
- * Lets a command act, and gives it the options that all have: `--data`, `--config` and `--json`. The schema gets the command's options
- * and arguments by name; the answer is printed when `run` is done.
+ * Adds to a command the options and arguments of its schema and those of all commands: `--data`, `--config` and `--json`. The command
+ * prints the answer of `run`.
  */
-export function act<Schema extends z.ZodType>(
+export function act<Schema extends z.ZodObject>(
   command: Command,
   schema: Schema,
   run: (input: z.output<Schema>, environment: Environment) => Promise<CommandAnswer>,
 ): Command {
-  command
+  addOptions(command, schema)
     .option('--data <dir>', 'the data directory (default: GANGLION_DATA, or ./data)')
     .option('--config <file>', 'settings, a line each: NAME=value (default: GANGLION_CONFIG)')
   return answer(command, schema, (input) => {
@@ -34,13 +36,13 @@ export function act<Schema extends z.ZodType>(
  * Lets a command ask a running server over HTTP, without a data directory: as {@link act}, with `--url` and `--json`.
  * @param key what GANGLION_KEY has to hold, for people
  */
-export function askServer<Schema extends z.ZodType>(
+export function askServer<Schema extends z.ZodObject>(
   command: Command,
   schema: Schema,
   { key, example }: { key: string; example: string },
   run: (input: z.output<Schema>, server: ApiServer) => Promise<CommandAnswer>,
 ): Command {
-  command
+  addOptions(command, schema)
     .option('--url <url>', 'of the server (default: GANGLION_URL)')
     .addHelpText(
       'after',

@@ -8,39 +8,39 @@ import { acquireLock, DataDirectoryInUse } from '../state/directory/directory-lo
 import type { KbRecord } from '../state/kb-store.ts'
 import type { Tenant } from '../state/tenants.ts'
 import { act } from './command.ts'
+import { option } from './options.ts'
 import type { Environment } from './settings/environment.ts'
 import { withContext } from './with-ganglion.ts'
 
-const Export = z.object({ export: z.union([z.string().min(1), z.literal(false)], 'give --export DIR, or --no-export') })
+const Exported = z.union([z.string().min(1), z.literal(false)], 'give --export DIR, or --no-export')
+const exportText = 'a backup of it alone, which "ganglion restore" takes; empty, or not there yet'
+/** Option of commands that delete: people choose to export first, or say that they do not want to. */
+export const exportOption = { export: option(Exported, '<dir>', exportText, { negated: 'it is lost' }) }
 
-export function addDelete<Names extends z.ZodRawShape>(
+/** Makes a command delete the tenant or knowledge base that `find` returns. */
+export function addDelete<Input extends { export: string | false }>(
   command: Command,
-  names: z.ZodObject<Names>,
-  find: (input: z.output<z.ZodObject<Names>>, ctx: Context) => Promise<{ tenant: Tenant; kb?: KbRecord }>,
+  schema: z.ZodObject & z.ZodType<Input>,
+  find: (input: Input, ctx: Context) => Promise<{ tenant: Tenant; kb?: KbRecord }>,
 ): void {
-  act(
-    command
-      .option('--export <dir>', 'a backup of it alone, which "ganglion restore" takes; empty, or not there yet')
-      .option('--no-export', 'it is lost')
-      .addHelpText('after', '\nSafe beside a running server, which then removes the files. It cannot be undone.'),
-    names.and(Export),
-    async (input, environment) =>
-      withContext(environment, async (ctx) => {
-        const subject = await find(input as z.output<typeof names>, ctx)
-        const { id, slug } = subject.kb ?? subject.tenant
-        await markDeleted(ctx, subject, input.export || undefined)
-        if (subject.kb !== undefined) {
-          const by = { ...operator, tenantId: subject.tenant.id }
-          await recordAct(ctx, by, { action: 'kb.deleted', subject: slug, detail: input.export || 'not exported' })
-        }
-        const isRemoved = await removeNow(ctx, environment)
-        const rest = isRemoved ? '' : ' The running server removes its files within a minute.'
-        const exported = input.export ? ` It is exported to ${input.export}.` : ''
-        return {
-          json: { id, slug, export: input.export || null, isRemoved },
-          text: `Deleted ${slug}.${exported}${rest}`,
-        }
-      }),
+  const help = '\nSafe beside a running server, which then removes the files. It cannot be undone.'
+  act(command.addHelpText('after', help), schema, async (input, environment) =>
+    withContext(environment, async (ctx) => {
+      const subject = await find(input, ctx)
+      const { id, slug } = subject.kb ?? subject.tenant
+      await markDeleted(ctx, subject, input.export || undefined)
+      if (subject.kb !== undefined) {
+        const by = { ...operator, tenantId: subject.tenant.id }
+        await recordAct(ctx, by, { action: 'kb.deleted', subject: slug, detail: input.export || 'not exported' })
+      }
+      const isRemoved = await removeNow(ctx, environment)
+      const rest = isRemoved ? '' : ' The running server removes its files within a minute.'
+      const exported = input.export ? ` It is exported to ${input.export}.` : ''
+      return {
+        json: { id, slug, export: input.export || null, isRemoved },
+        text: `Deleted ${slug}.${exported}${rest}`,
+      }
+    }),
   )
 }
 

@@ -1,20 +1,16 @@
-import type { Command } from 'commander'
 import { z } from 'zod'
 import type { Context } from '../kb/context.ts'
 import type { KbRecord } from '../state/kb-store.ts'
+import { option } from './options.ts'
 import { requireTenant } from './with-ganglion.ts'
 
-/** Which knowledge bases a command is for: all, those of a tenant, or one. */
-export const Selection = z.object({ tenant: z.string().exactOptional(), kb: z.string().exactOptional() })
-export type Selection = z.infer<typeof Selection>
+/** Options that select all knowledge bases, those of a tenant, or one. */
+export const Selection = z.object({
+  tenant: option(z.string().exactOptional(), '<slug>', 'knowledge bases of one tenant only'),
+  kb: option(z.string().exactOptional(), '<slug>', 'one knowledge base only, by slug or id'),
+})
 
-export function selecting(command: Command): Command {
-  return command
-    .option('--tenant <slug>', 'knowledge bases of one tenant only')
-    .option('--kb <slug>', 'one knowledge base only, by slug or id')
-}
-
-export async function select(ctx: Context, { tenant, kb }: Selection): Promise<KbRecord[]> {
+export async function select(ctx: Context, { tenant, kb }: z.infer<typeof Selection>): Promise<KbRecord[]> {
   const owner = tenant === undefined ? undefined : await requireTenant(ctx.tenants, tenant)
   const all = await ctx.knowledgeBases.all(owner?.id)
   if (kb === undefined) return all

@@ -8,11 +8,13 @@ import { highlightText } from '../../rules/text/highlight-text.ts'
 import { oneLine } from '../../rules/text/lines.ts'
 import { readAnswer } from '../client/server-problem.ts'
 import { askServer } from '../command.ts'
+import { argument, option } from '../options.ts'
 
+const Words = z.array(z.string()).transform((words) => words.join(' '))
 const Options = z.object({
-  words: z.array(z.string()).transform((words) => words.join(' ')),
-  kb: z.string().min(1),
-  preview: PreviewParameter,
+  words: argument(Words, 'what is sought', '...'),
+  kb: option(z.string().min(1), '<slug>', 'the knowledge base'),
+  preview: option(PreviewParameter, '<ids>', 'for curators: as if these candidates were approved, with commas between'),
 })
 const sentences = { not_found: () => 'There is no such knowledge base or candidate for this key.' }
 const key = 'an API key'
@@ -50,12 +52,7 @@ function addCommand(
   { name, does, example }: { name: string; does: string; example: string },
   run: Parameters<typeof askServer<typeof Options>>[3],
 ): void {
-  const command = program
-    .command(name)
-    .description(`${does}, through the API of a running server`)
-    .argument('<words...>', 'what is sought')
-    .requiredOption('--kb <slug>', 'the knowledge base')
-    .option('--preview <ids>', 'for curators: as if these candidates were approved, with commas between')
+  const command = program.command(name).description(`${does}, through the API of a running server`)
   askServer(command, Options, { key, example }, run)
 }
 

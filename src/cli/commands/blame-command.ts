@@ -8,17 +8,20 @@ import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { UsageError } from '../cli-errors.ts'
 import { readAnswer } from '../client/server-problem.ts'
 import { askServer } from '../command.ts'
+import { argument, option } from '../options.ts'
 
-const Options = z.object({ page: z.string(), kb: z.string().min(1) })
+/** Arguments and options of commands for one page of a knowledge base. */
+export const OfPage = z.object({
+  page: argument(z.string(), 'its seqId, or its file in a clone'),
+  kb: option(z.string().min(1), '<slug>', 'the knowledge base'),
+})
 
 export function addBlameCommand(program: Command): void {
   const command = program
     .command('blame')
     .description('say who said each sentence of a page, through the API of a running server')
-    .argument('<page>', 'its seqId, or its file in a clone')
-    .requiredOption('--kb <slug>', 'the knowledge base')
   const example = 'ganglion blame neurons/leave.md --kb handbook'
-  askServer(command, Options, { key: 'an API key', example }, async ({ page, kb }, server) => {
+  askServer(command, OfPage, { key: 'an API key', example }, async ({ page, kb }, server) => {
     const { neurons } = new Ganglion(server).kb(kb)
     const seqId = await seqIdOf(page)
     const refusals = { not_found: () => 'There is no such page or knowledge base for this key.' }

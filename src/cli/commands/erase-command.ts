@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { z } from 'zod'
 import { recordAct } from '../../kb/access/audit.ts'
 import { inUse } from '../../kb/open/kb-use.ts'
@@ -14,15 +14,22 @@ import { DataDirectory } from '../../state/directory/data-directory.ts'
 import { acquireWhole } from '../../state/directory/directory-lock.ts'
 import { UsageError } from '../cli-errors.ts'
 import { act } from '../command.ts'
-import { Selection, select, selecting } from '../select-options.ts'
+import { flag, repeatable } from '../options.ts'
+import { Selection, select } from '../select-options.ts'
 import type { Environment } from '../settings/environment.ts'
 import { requireDataDirectory, withContext } from '../with-ganglion.ts'
 
-const list = z.array(z.string().min(1)).default([])
-const Erased = Selection.extend({
-  ...{ neuron: list, text: list, source: list, person: list, by: list },
-  ...{ dryRun: z.literal(true).optional(), resume: z.literal(true).optional() },
-})
+const list = z.array(z.string().min(1)).optional()
+const erased = {
+  ...Selection.shape,
+  neuron: repeatable(list, '<seqId>', 'a page, in all its versions, with its candidates'),
+  text: repeatable(list, '<string>', 'a text, wherever it stands, in one line'),
+  source: repeatable(list, '<uuid>', 'a Source, in all its editions, with the pages made of it'),
+  person: repeatable(list, '<email>', "a person's name and address, wherever they stand"),
+  by: repeatable(list, '<email>', 'an administrator who decided it, for the audit'),
+  dryRun: flag('only say what would go'),
+}
+const resume = flag('finish an erasure that was cut off', ...Object.keys(erased))
 
 const told: Readonly<Record<ErasureStep, string>> = {
   written: 'The new history is written, beside the old one.',
@@ -33,27 +40,16 @@ const told: Readonly<Record<ErasureStep, string>> = {
 }
 
 export function addEraseCommand(program: Command): void {
-  const more = (text: string, texts: string[] = []) => [...texts, text]
   act(
-    selecting(program.command('erase'))
+    program
+      .command('erase')
       .description('remove data from a knowledge base and from its whole history; there is no way back')
-      .option('--neuron <seqId>', 'a page, in all its versions, with its candidates (repeatable)', more)
-      .option('--text <string>', 'a text, wherever it stands, in one line (repeatable)', more)
-      .option('--source <uuid>', 'a Source, in all its editions, with the pages made of it (repeatable)', more)
-      .option('--person <email>', "a person's name and address, wherever they stand (repeatable)", more)
-      .option('--by <email>', 'an administrator who decided it, for the audit (repeatable)', more)
-      .option('--dry-run', 'only say what would go')
-      .addOption(
-        new Option('--resume', 'finish an erasure that was cut off').conflicts(
-          Object.keys(Erased.shape).filter((name) => name !== 'resume'),
-        ),
-      )
       .addHelpText(
         'after',
         '\nStop the server first; in a cluster, every node.\n\nExample:\n  ganglion erase --kb handbook --neuron handbook_00000042',
       ),
-    Erased,
-    async ({ neuron, text, source, person, by, dryRun, resume, ...selection }, settings) => {
+    z.object({ ...erased, resume }),
+    async ({ neuron = [], text = [], source = [], person = [], by = [], dryRun, resume, ...selection }, settings) => {
       const { dataDir } = settings
       requireDataDirectory(settings)
       const environment = { ...settings, isAlone: true }

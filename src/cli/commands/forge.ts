@@ -21,25 +21,35 @@ import { isLocked } from '../../state/directory/directory-lock.ts'
 import type { ForgeLink } from '../../state/forge/forge-links.ts'
 import { UsageError } from '../cli-errors.ts'
 import { act } from '../command.ts'
+import { argument, OfTenant, option } from '../options.ts'
 import { table } from '../table.ts'
 import { requireTenant, withContext } from '../with-ganglion.ts'
 
-const Named = z.object({ kb: z.string(), tenant: z.string() })
+const Named = z.object({
+  tenant: option(z.string(), '<slug>', 'whose knowledge base'),
+  kb: option(z.string(), '<slug>', 'the knowledge base'),
+})
 const Url = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' })
 /** A branch of people's: those below `ganglion/` are made and moved by the server. */
 const Branch = z.string().regex(/^(?!ganglion\/)[^\s~^:?*[\\-][^\s~^:?*[\\]*$/, {
   error: 'must be the name of a branch, and none of ganglion/',
 })
+const Text = z.string().optional()
+const Count = z.coerce.number().int().min(1).max(1000)
 const LinkOptions = Named.extend({
-  branch: Branch.optional(),
-  url: Url,
-  kind: z.enum(forgeKinds).optional(),
-  apiUrl: Url.optional(),
-  app: z.string().optional(),
-  key: z.string().optional(),
-  token: z.string().optional(),
-  webhookSecret: z.string().optional(),
-  maxOpen: z.coerce.number().int().min(1).max(1000).optional(),
+  url: argument(Url, "of the repository's page, such as https://github.com/acme/handbook"),
+  kind: option(
+    z.enum(forgeKinds).optional(),
+    '<kind>',
+    `which forge it is: ${forgeKinds.join(', ')} (default: by the host)`,
+  ),
+  apiUrl: option(Url.optional(), '<url>', 'of its API, where that is not where the forge has it'),
+  app: option(Text, '<id>', 'the id of a GitHub App that is installed there; needs --key'),
+  key: option(Text, '<where>', 'the private key of that App: env:NAME or file:/path'),
+  token: option(Text, '<where>', 'a token: instead of an App, and on every other forge: env:NAME or file:/path'),
+  webhookSecret: option(Text, '<where>', 'takes webhooks that are signed with it: env:NAME or file:/path'),
+  branch: option(Branch.optional(), '<name>', 'what main is called there (default: main)'),
+  maxOpen: option(Count.optional(), '<number>', 'pull requests that are open at a time (default: 50)'),
 })
 /** Milliseconds: how long a server that runs may take to compare both sides, and how often it is looked. */
 const patience = 10 * 60_000
@@ -55,16 +65,9 @@ export function addForgeCommands(program: Command): void {
 
 function addLink(forge: Command): void {
   act(
-    named(forge.command('link').description('link a knowledge base to a repository; it must be empty'))
-      .argument('<url>', "of the repository's page, such as https://github.com/acme/handbook")
-      .option('--kind <kind>', `which forge it is: ${forgeKinds.join(', ')} (default: by the host)`)
-      .option('--api-url <url>', 'of its API, where that is not where the forge has it')
-      .option('--app <id>', 'the id of a GitHub App that is installed there; needs --key')
-      .option('--key <where>', 'the private key of that App: env:NAME or file:/path')
-      .option('--token <where>', 'a token: instead of an App, and on every other forge: env:NAME or file:/path')
-      .option('--webhook-secret <where>', 'takes webhooks that are signed with it: env:NAME or file:/path')
-      .option('--branch <name>', 'what main is called there (default: main)')
-      .option('--max-open <number>', 'pull requests that are open at a time (default: 50)')
+    forge
+      .command('link')
+      .description('link a knowledge base to a repository; it must be empty')
       .addHelpText(
         'after',
         '\nSecrets are not stored, but where they are. A running server reads them from its own environment and files.' +
@@ -91,27 +94,23 @@ function addLink(forge: Command): void {
 }
 
 function addStatus(forge: Command): void {
-  act(
-    forge.command('status').description('tell how links stand').option('--tenant <slug>', 'of one tenant only'),
-    z.object({ tenant: z.string().optional() }),
-    ({ tenant }, environment) =>
-      withContext(environment, async (ctx) => {
-        const tenantId = tenant === undefined ? undefined : (await requireTenant(ctx.tenants, tenant)).id
-        const links = await listForgeLinks(ctx, tenantId)
-        const isNegative = links.some(({ failingSince, note }) => failingSince !== null || note !== null)
-        const warnings = links.flatMap(({ kb, warning }) => (warning === null ? [] : [`\n${kb}: ${warning}`]))
-        return { json: { links }, text: linkTable(links) + warnings.join(''), isNegative }
-      }),
+  act(forge.command('status').description('tell how links stand'), OfTenant, ({ tenant }, environment) =>
+    withContext(environment, async (ctx) => {
+      const tenantId = tenant === undefined ? undefined : (await requireTenant(ctx.tenants, tenant)).id
+      const links = await listForgeLinks(ctx, tenantId)
+      const isNegative = links.some(({ failingSince, note }) => failingSince !== null || note !== null)
+      const warnings = links.flatMap(({ kb, warning }) => (warning === null ? [] : [`\n${kb}: ${warning}`]))
+      return { json: { links }, text: linkTable(links) + warnings.join(''), isNegative }
+    }),
   )
 }
 
 function addSync(forge: Command): void {
   act(
-    named(forge.command('sync').description('compare both sides of a link now, and wait until that is done')).option(
-      '--branch <name>',
-      'follow main to this name, which it was given there',
-    ),
-    Named.extend({ branch: Branch.optional() }),
+    forge.command('sync').description('compare both sides of a link now, and wait until that is done'),
+    Named.extend({
+      branch: option(Branch.optional(), '<name>', 'follow main to this name, which it was given there'),
+    }),
     ({ kb, tenant, branch }, environment) =>
       withContext(environment, async (ctx) => {
         const by = await actingIn(ctx, tenant)
@@ -128,7 +127,7 @@ function addSync(forge: Command): void {
 
 function addUnlink(forge: Command): void {
   act(
-    named(forge.command('unlink').description('forget a link; both sides stay as they are')),
+    forge.command('unlink').description('forget a link; both sides stay as they are'),
     Named,
     ({ kb, tenant }, environment) =>
       withContext(environment, async (ctx) => {
@@ -136,12 +135,6 @@ function addUnlink(forge: Command): void {
         return { json: { id, url, unlinked: true }, text: `${kb} is no longer linked to ${url}.` }
       }),
   )
-}
-
-function named(command: Command): Command {
-  return command
-    .requiredOption('--tenant <slug>', 'whose knowledge base')
-    .requiredOption('--kb <slug>', 'the knowledge base')
 }
 
 async function actingIn({ tenants }: Context, slug: string): Promise<Acting> {

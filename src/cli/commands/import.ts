@@ -9,10 +9,24 @@ import { oneLine } from '../../rules/text/lines.ts'
 import { isLocked } from '../../state/directory/directory-lock.ts'
 import { act } from '../command.ts'
 import { folderProblem } from '../folder.ts'
+import { argument, flag, option } from '../options.ts'
 import { progressBar } from '../progress-bar.ts'
 import { requireTenant, withContext } from '../with-ganglion.ts'
 
 const maxShown = 20
+
+const Imported = z.object({
+  dir: argument(z.string(), 'the folder: an Obsidian vault, a checkout of a wiki'),
+  tenant: option(z.string(), '<slug>', 'whose knowledge base it is'),
+  kb: option(z.string(), '<slug>', 'the knowledge base'),
+  source: option(
+    z.string().min(1).optional(),
+    '<name>',
+    "what tells the folder from others with the same file names (default: the folder's name)",
+  ),
+  prune: flag('propose to remove the Neurons of notes that are no longer in the folder'),
+  inlineTags: flag('let #tags in the text of Neurons count (default: for an Obsidian vault)'),
+})
 
 type Link = ImportReport['unresolved'][number]
 
@@ -21,24 +35,8 @@ export function addImportCommand(program: Command): void {
     program
       .command('import')
       .description('make Neurons of a folder of Markdown; again, of what has changed in it')
-      .argument('<dir>', 'the folder: an Obsidian vault, a checkout of a wiki')
-      .requiredOption('--tenant <slug>', 'whose knowledge base it is')
-      .requiredOption('--kb <slug>', 'the knowledge base')
-      .option(
-        '--source <name>',
-        "what tells the folder from others with the same file names (default: the folder's name)",
-      )
-      .option('--prune', 'propose to remove the Neurons of notes that are no longer in the folder')
-      .option('--inline-tags', 'let #tags in the text of Neurons count (default: for an Obsidian vault)')
       .addHelpText('after', '\nExample:\n  ganglion import ~/notes --tenant acme --kb handbook'),
-    z.object({
-      dir: z.string(),
-      tenant: z.string(),
-      kb: z.string(),
-      source: z.string().min(1).optional(),
-      prune: z.boolean().optional(),
-      inlineTags: z.boolean().optional(),
-    }),
+    Imported,
     ({ dir, tenant, kb: slug, source, prune, inlineTags }, environment) =>
       withContext(environment, async (ctx) => {
         const folder = resolve(dir)

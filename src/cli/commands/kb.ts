@@ -9,7 +9,8 @@ import { adoptKnowledgeBase } from '../../operate/adopt/adopt-kb.ts'
 import { changeKb, type LifecycleChange } from '../../operate/life-cycle.ts'
 import { SeqPrefix, Slug } from '../../rules/neurons/seq-id.ts'
 import { act, type CommandAnswer } from '../command.ts'
-import { addDelete } from '../delete-option.ts'
+import { addDelete, exportOption } from '../delete-option.ts'
+import { argument, OfTenant, option } from '../options.ts'
 import type { Environment } from '../settings/environment.ts'
 import { table } from '../table.ts'
 import { requireTenant, tenantSlugs, withContext } from '../with-ganglion.ts'
@@ -21,18 +22,13 @@ export function addKnowledgeBaseCommands(program: Command): void {
     kb
       .command('create')
       .description('make a knowledge base: a git repository of its own')
-      .argument('<slug>', 'its name in addresses: a-z, 0-9 and -')
-      .requiredOption('--tenant <slug>', 'whose it is; made if it is new')
-      .option('--title <title>', 'what people call it')
-      .option('--prefix <prefix>', 'what its seqIds begin with (default: the slug)')
-      .option('--language <language>', 'a language tag, e.g. en')
       .addHelpText('after', '\nExample:\n  ganglion kb create handbook --tenant acme --title "Staff handbook"'),
     z.object({
-      slug: Slug,
-      tenant: Slug,
-      title: z.string().min(1).max(500).exactOptional(),
-      prefix: SeqPrefix.exactOptional(),
-      language: z.string().min(1).exactOptional(),
+      slug: argument(Slug, 'its name in addresses: a-z, 0-9 and -'),
+      tenant: option(Slug, '<slug>', 'whose it is; made if it is new'),
+      title: option(z.string().min(1).max(500).exactOptional(), '<title>', 'what people call it'),
+      prefix: option(SeqPrefix.exactOptional(), '<prefix>', 'what its seqIds begin with (default: the slug)'),
+      language: option(z.string().min(1).exactOptional(), '<language>', 'a language tag, e.g. en'),
     }),
     (input, environment) =>
       makeKb(environment, async (ctx) => {
@@ -45,14 +41,19 @@ export function addKnowledgeBaseCommands(program: Command): void {
     kb
       .command('adopt')
       .description('make a knowledge base of a git repository and its history: a full copy of one, or any Markdown')
-      .argument('<source>', 'a folder or URL, as git takes it')
-      .option('--tenant <slug>', 'whose it is, made if it is new (default: the only one)')
-      .option('--slug <slug>', 'its name in addresses (default: that of the copy, or of the folder)')
       .addHelpText(
         'after',
         '\nSafe beside a running server. It fetches with your git, its keys and its helpers.\n\nExample:\n  ganglion kb adopt handbook.git --tenant acme',
       ),
-    z.object({ source: z.string().min(1), tenant: Slug.exactOptional(), slug: Slug.exactOptional() }),
+    z.object({
+      source: argument(z.string().min(1), 'a folder or URL, as git takes it'),
+      tenant: option(Slug.exactOptional(), '<slug>', 'whose it is, made if it is new (default: the only one)'),
+      slug: option(
+        Slug.exactOptional(),
+        '<slug>',
+        'its name in addresses (default: that of the copy, or of the folder)',
+      ),
+    }),
     ({ source, slug, tenant }, environment) =>
       makeKb(environment, async (ctx) => {
         const made = await adoptKnowledgeBase(ctx, { source, slug, tenant: tenant ?? (await onlyTenant(ctx)) })
@@ -62,40 +63,36 @@ export function addKnowledgeBaseCommands(program: Command): void {
       }),
   )
 
-  act(
-    kb.command('list').description('list knowledge bases').option('--tenant <slug>', 'of one tenant only'),
-    z.object({ tenant: z.string().optional() }),
-    ({ tenant }, environment) =>
-      withContext(environment, async ({ directory, tenants, knowledgeBases }) => {
-        const found = await knowledgeBases.all(
-          tenant === undefined ? undefined : (await requireTenant(tenants, tenant)).id,
-        )
-        const slugs = await tenantSlugs(tenants)
-        const listed = found.map(({ id, slug, prefix, tenantId, createdAt, disabledAt }) => ({
-          id,
-          slug,
-          prefix,
-          tenant: slugs.get(tenantId) ?? tenantId,
-          gitDir: directory.repository(id),
-          createdAt,
-          ...(disabledAt === null ? {} : { disabledAt }),
-        }))
-        const rows = listed.map((row) => [
-          ...[row.id, row.tenant, `${row.slug}${row.disabledAt === undefined ? '' : ' (disabled)'}`],
-          ...[row.prefix, row.gitDir],
-        ])
-        return {
-          json: { knowledgeBases: listed },
-          text:
-            rows.length === 0
-              ? 'There are no knowledge bases.'
-              : table(['ID', 'TENANT', 'SLUG', 'PREFIX', 'REPOSITORY'], rows),
-        }
-      }),
+  act(kb.command('list').description('list knowledge bases'), OfTenant, ({ tenant }, environment) =>
+    withContext(environment, async ({ directory, tenants, knowledgeBases }) => {
+      const found = await knowledgeBases.all(
+        tenant === undefined ? undefined : (await requireTenant(tenants, tenant)).id,
+      )
+      const slugs = await tenantSlugs(tenants)
+      const listed = found.map(({ id, slug, prefix, tenantId, createdAt, disabledAt }) => ({
+        id,
+        slug,
+        prefix,
+        tenant: slugs.get(tenantId) ?? tenantId,
+        gitDir: directory.repository(id),
+        createdAt,
+        ...(disabledAt === null ? {} : { disabledAt }),
+      }))
+      const rows = listed.map((row) => [
+        ...[row.id, row.tenant, `${row.slug}${row.disabledAt === undefined ? '' : ' (disabled)'}`],
+        ...[row.prefix, row.gitDir],
+      ])
+      return {
+        json: { knowledgeBases: listed },
+        text:
+          rows.length === 0
+            ? 'There are no knowledge bases.'
+            : table(['ID', 'TENANT', 'SLUG', 'PREFIX', 'REPOSITORY'], rows),
+      }
+    }),
   )
 
-  const one = (name: string, description: string) =>
-    kb.command(name).description(description).argument('<kb>').requiredOption('--tenant <slug>', 'whose it is')
+  const one = (name: string, description: string) => kb.command(name).description(description)
   const change = (input: z.output<typeof One>, environment: Environment, change: LifecycleChange, done: string) =>
     withContext(environment, async (ctx) => {
       const { tenant, kb } = await findKb(input, ctx)
@@ -103,11 +100,8 @@ export function addKnowledgeBaseCommands(program: Command): void {
       return { json: { id: kb.id, slug: change.slug ?? kb.slug }, text: done }
     })
   act(
-    one('rename', 'give a knowledge base another name; the old one goes on leading to it').argument(
-      '<slug>',
-      'the new name: a-z, 0-9 and -',
-    ),
-    One.extend({ slug: Slug }),
+    one('rename', 'give a knowledge base another name; the old one goes on leading to it'),
+    One.extend({ slug: argument(Slug, 'the new name: a-z, 0-9 and -') }),
     ({ slug, ...input }, environment) => change(input, environment, { slug }, `Renamed ${input.kb} to ${slug}.`),
   )
   act(one('disable', 'serve a knowledge base no more; nothing is lost'), One, (input, environment) =>
@@ -116,7 +110,7 @@ export function addKnowledgeBaseCommands(program: Command): void {
   act(one('enable', 'serve a knowledge base again'), One, (input, environment) =>
     change(input, environment, { isDisabled: false }, `Enabled ${input.kb}.`),
   )
-  addDelete(one('delete', 'delete a knowledge base, after an export'), One, findKb)
+  addDelete(one('delete', 'delete a knowledge base, after an export'), One.extend(exportOption), findKb)
 }
 
 type Made = { made: CreatedKnowledgeBase; text: string; detail?: string }
@@ -141,7 +135,7 @@ async function onlyTenant({ tenants }: Context): Promise<string> {
   return only.slug
 }
 
-const One = z.object({ kb: z.string(), tenant: z.string() })
+const One = z.object({ kb: argument(z.string()), tenant: option(z.string(), '<slug>', 'whose it is') })
 
 async function findKb({ tenant: slug, kb: name }: z.output<typeof One>, { tenants, knowledgeBases }: Context) {
   const tenant = await requireTenant(tenants, slug)

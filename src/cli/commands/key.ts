@@ -6,6 +6,7 @@ import { operator } from '../../kb/create-kb.ts'
 import { type ApiKeySummary, createApiKey, limitApiKey, revokeApiKey } from '../../people/manage-api-keys.ts'
 import type { ApiKey } from '../../state/accounts/api-keys.ts'
 import { act } from '../command.ts'
+import { argument, flag, OfTenant, option, repeatable } from '../options.ts'
 import { table } from '../table.ts'
 import { requireTenant, tenantSlugs, withContext } from '../with-ganglion.ts'
 
@@ -33,32 +34,22 @@ export function addKeyCommands(program: Command): void {
     key
       .command('create')
       .description('make an API key; its token is shown only now')
-      .requiredOption('--tenant <slug>', 'whose knowledge bases it opens')
-      .requiredOption('--role <role>', `what it may do: ${Role.options.join(', ')}`)
-      .option('--name <name>', 'what people call it')
-      .option('--connector <name>', 'a connector it may speak as (repeatable)', collect, [])
-      .option(
-        '--git',
-        'it also clones and fetches everything, hidden pages and candidates too, but never pushes: for CI',
-      )
-      .option('--audience <name>', `what a reader key may ask for beside its own: ${KeyAudience.options.join(', ')}`)
-      .option('--expires <duration>', 'when it ends, e.g. 90d or 12h (default: never)')
-      .option(...pendingOption)
-      .option(...approvedOption)
-      .option(...pathOption, collect, [])
-      .option(...tagOption, collect, [])
       .addHelpText('after', '\nExample:\n  ganglion key create --tenant acme --role app --name website --expires 90d'),
     z.object({
-      tenant: z.string(),
-      role: Role,
-      name: Label.optional(),
-      connector: z.array(Label),
-      git: z.boolean().default(false),
-      audience: KeyAudience.nullable().default(null),
-      expires: Duration.optional(),
+      tenant: option(z.string(), '<slug>', 'whose knowledge bases it opens'),
+      role: option(Role, '<role>', `what it may do: ${Role.options.join(', ')}`),
+      name: option(Label.optional(), '<name>', 'what people call it'),
+      connector: repeatable(z.array(Label).default([]), '<name>', 'a connector it may speak as'),
+      git: flag('it also clones and fetches everything, hidden pages and candidates too, but never pushes: for CI'),
+      audience: option(
+        KeyAudience.optional(),
+        '<name>',
+        `what a reader key may ask for beside its own: ${KeyAudience.options.join(', ')}`,
+      ),
+      expires: option(Duration.optional(), '<duration>', 'when it ends, e.g. 90d or 12h (default: never)'),
       ...limitOptions,
     }),
-    ({ tenant: slug, role, name, connector, git, audience, expires, ...limits }, environment) =>
+    ({ tenant: slug, role, name, connector, git, audience = null, expires, ...limits }, environment) =>
       withContext(environment, async (ctx) => {
         const { id: tenantId } = await requireTenant(ctx.tenants, slug)
         const expiresAt = expires === undefined ? null : new Date(ctx.now().getTime() + expires)
@@ -82,31 +73,21 @@ export function addKeyCommands(program: Command): void {
       }),
   )
 
-  act(
-    key.command('list').description('list API keys').option('--tenant <slug>', 'of one tenant only'),
-    z.object({ tenant: z.string().optional() }),
-    ({ tenant }, environment) =>
-      withContext(environment, async ({ tenants, apiKeys }) => {
-        const keys = await apiKeys.list(tenant === undefined ? undefined : (await requireTenant(tenants, tenant)).id)
-        const slugs = await tenantSlugs(tenants)
-        const listed = keys.map(({ tenantId, userId: _, ...rest }) => ({
-          ...rest,
-          tenant: slugs.get(tenantId) ?? tenantId,
-        }))
-        return { json: { keys: listed }, text: keyTable(listed, new Date()) }
-      }),
+  act(key.command('list').description('list API keys'), OfTenant, ({ tenant }, environment) =>
+    withContext(environment, async ({ tenants, apiKeys }) => {
+      const keys = await apiKeys.list(tenant === undefined ? undefined : (await requireTenant(tenants, tenant)).id)
+      const slugs = await tenantSlugs(tenants)
+      const listed = keys.map(({ tenantId, userId: _, ...rest }) => ({
+        ...rest,
+        tenant: slugs.get(tenantId) ?? tenantId,
+      }))
+      return { json: { keys: listed }, text: keyTable(listed, new Date()) }
+    }),
   )
 
   act(
-    key
-      .command('limit')
-      .description('set what a key may propose, in each knowledge base; without options: anything')
-      .argument('<id>', 'as key list shows it')
-      .option(...pendingOption)
-      .option(...approvedOption)
-      .option(...pathOption, collect, [])
-      .option(...tagOption, collect, []),
-    z.object({ id: z.string(), ...limitOptions }),
+    key.command('limit').description('set what a key may propose, in each knowledge base; without options: anything'),
+    z.object({ id: Id, ...limitOptions }),
     ({ id, ...limits }, environment) =>
       withContext(environment, async (ctx) => {
         const key = await ctx.apiKeys.find(id)
@@ -117,43 +98,29 @@ export function addKeyCommands(program: Command): void {
       }),
   )
 
-  act(
-    key.command('revoke').description('refuse an API key from now on').argument('<id>', 'as key list shows it'),
-    z.object({ id: z.string() }),
-    ({ id }, environment) =>
-      withContext(environment, async (ctx) => {
-        const key = await ctx.apiKeys.find(id)
-        if (key === undefined) throw new Error(`There is no API key ${id}.`)
-        await revokeApiKey(ctx, { ...operator, tenantId: key.tenantId }, id)
-        return { json: { id, revoked: true }, text: `Revoked the key ${id}.` }
-      }),
+  act(key.command('revoke').description('refuse an API key from now on'), z.object({ id: Id }), ({ id }, environment) =>
+    withContext(environment, async (ctx) => {
+      const key = await ctx.apiKeys.find(id)
+      if (key === undefined) throw new Error(`There is no API key ${id}.`)
+      await revokeApiKey(ctx, { ...operator, tenantId: key.tenantId }, id)
+      return { json: { id, revoked: true }, text: `Revoked the key ${id}.` }
+    }),
   )
 }
 
-const pendingOption = ['--max-pending <n>', 'how many of its candidates may wait at once'] as const
-const approvedOption = ['--max-approved <n>', 'how many the policy may approve of a day; more wait'] as const
-const pathOption = ['--path <path>', 'a folder or page that it may propose to (repeatable)'] as const
-const tagOption = ['--tag <tag>', 'a tag of pages that it may propose to (repeatable)'] as const
+const Id = argument(z.string(), 'as key list shows it')
 const Count = z.coerce.number().pipe(KeyLimits.shape.pending.unwrap()).optional()
 const limitOptions = {
-  maxPending: Count,
-  maxApproved: Count,
-  path: KeyLimits.shape.paths,
-  tag: KeyLimits.shape.tags,
+  maxPending: option(Count, '<n>', 'how many of its candidates may wait at once'),
+  maxApproved: option(Count, '<n>', 'how many the policy may approve of a day; more wait'),
+  path: repeatable(KeyLimits.shape.paths.default([]), '<path>', 'a folder or page that it may propose to'),
+  tag: repeatable(KeyLimits.shape.tags.default([]), '<tag>', 'a tag of pages that it may propose to'),
 }
+const Limits = z.object(limitOptions)
 
-function readLimits(options: {
-  maxPending?: number | undefined
-  maxApproved?: number | undefined
-  path: string[]
-  tag: string[]
-}): KeyLimits {
+function readLimits(options: z.output<typeof Limits>): KeyLimits {
   const { maxPending: pending = null, maxApproved: approved = null, path: paths, tag: tags } = options
   return { pending, approved, paths, tags }
-}
-
-function collect(value: string, before: string[]): string[] {
-  return [...before, value]
 }
 
 function keyTable(keys: readonly (ApiKeySummary & { tenant: string })[], now: Date): string {

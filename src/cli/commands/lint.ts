@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
-import { z } from 'zod'
 import { inUse } from '../../kb/open/kb-use.ts'
 import { type LintReport, lintKb } from '../../operate/lint/lint-kb.ts'
 import { act } from '../command.ts'
-import { Selection, select, selecting } from '../select-options.ts'
+import { flag } from '../options.ts'
+import { Selection, select } from '../select-options.ts'
 import { table } from '../table.ts'
 import { withContext } from '../with-ganglion.ts'
 
@@ -11,11 +11,11 @@ const shown = 100
 
 export function addLintCommand(program: Command): void {
   act(
-    selecting(program.command('lint'))
+    program
+      .command('lint')
       .description('look for broken links, gaps, orphans and contradictions, and propose what is found to the curators')
-      .option('--dry-run', 'only say what is found')
       .addHelpText('after', '\nSafe beside a running server. Each finding is proposed once.'),
-    Selection.extend({ dryRun: z.boolean().exactOptional() }),
+    Selection.extend({ dryRun: flag('only say what is found') }),
     ({ dryRun: isDryRun = false, ...selection }, environment) =>
       withContext(environment, async (ctx) => {
         const kbs: LintReport[] = []

@@ -9,10 +9,15 @@ import { mainCommit } from '../../kb/clone/shown-history.ts'
 import { inUse } from '../../kb/open/kb-use.ts'
 import { servedAudiences } from '../../rules/access/audience.ts'
 import { act } from '../command.ts'
-import { Selection } from '../select-options.ts'
+import { argument, option } from '../options.ts'
 import { requireTenant, withContext } from '../with-ganglion.ts'
 
-const Mirrored = Selection.extend({ remote: z.string(), kb: z.string(), audience: z.enum(servedAudiences) })
+const Mirrored = z.object({
+  remote: argument(z.string(), 'its address, as git takes it; its main must be such a mirror, or not there yet'),
+  kb: option(z.string(), '<slug>', 'the knowledge base, by slug or id'),
+  tenant: option(z.string().optional(), '<slug>', 'whose knowledge base'),
+  audience: option(z.enum(servedAudiences).default('public'), '<name>', servedAudiences.join(', ')),
+})
 const branch = 'refs/heads/main'
 
 export function addMirrorCommand(program: Command): void {
@@ -20,10 +25,6 @@ export function addMirrorCommand(program: Command): void {
     program
       .command('mirror')
       .description('push what an audience sees of a knowledge base to a repository elsewhere, as its main')
-      .argument('<remote>', 'its address, as git takes it; its main must be such a mirror, or not there yet')
-      .requiredOption('--kb <slug>', 'the knowledge base, by slug or id')
-      .option('--tenant <slug>', 'whose knowledge base')
-      .option('--audience <name>', servedAudiences.join(', '), 'public')
       .addHelpText(
         'after',
         '\nSafe beside a running server. It pushes with your git, its keys and its helpers.\nThe mirror is not a copy of the knowledge base: it has no queue, no kb.yaml and no hidden page, and cannot be adopted.\nFor a copy: git clone --mirror, with a key of a curator.',

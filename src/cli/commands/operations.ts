@@ -12,7 +12,8 @@ import { verify } from '../../operate/verify/verify.ts'
 import { DataDirectory } from '../../state/directory/data-directory.ts'
 import { acquireLock } from '../../state/directory/directory-lock.ts'
 import { act } from '../command.ts'
-import { Selection, select, selecting } from '../select-options.ts'
+import { argument, flag } from '../options.ts'
+import { Selection, select } from '../select-options.ts'
 import { table } from '../table.ts'
 import { requireDataDirectory, withContext } from '../with-ganglion.ts'
 
@@ -20,7 +21,8 @@ const noGit = 'No git is installed: objects are looked at for presence and conte
 
 export function addOperationCommands(program: Command): void {
   act(
-    selecting(program.command('verify'))
+    program
+      .command('verify')
       .description(
         'check repositories, queue, indexes and the bytes of Sources; the exit code is 1 if something is wrong',
       )
@@ -45,7 +47,8 @@ export function addOperationCommands(program: Command): void {
   )
 
   act(
-    selecting(program.command('rebuild'))
+    program
+      .command('rebuild')
       .description('drop the indexes and build them again from git')
       .addHelpText('after', '\nStop the server first.'),
     Selection,
@@ -91,10 +94,11 @@ export function addOperationCommands(program: Command): void {
     program
       .command('backup')
       .description('copy everything into a folder')
-      .argument('<dir>', 'empty, or not there yet')
-      .option('--check', 'compare every file of the backup in <dir> with its checksum, and make none')
       .addHelpText('after', '\nSafe beside a running server.'),
-    z.object({ dir: z.string().min(1), check: z.literal(true).optional() }),
+    z.object({
+      dir: argument(z.string().min(1), 'empty, or not there yet'),
+      check: flag('compare every file of the backup in <dir> with its checksum, and make none'),
+    }),
     async ({ dir: target, check }, environment) => {
       if (check) return checkBackup(target)
       return withContext(environment, async (ctx) => {
@@ -112,18 +116,16 @@ export function addOperationCommands(program: Command): void {
     program
       .command('restore')
       .description('restore a backup into a data directory, and into the database and the bucket of the settings')
-      .argument('<dir>', 'the backup')
-      .option(
-        '--move',
-        'nobody has written since the backup: sessions, one-time links and seqIds go on where they were',
-      )
-      .option('--allow-missing', 'restore the rest where the backup has lost bytes of Sources, and name them')
       .addHelpText(
         'after',
         '\nThe data directory, GANGLION_DATABASE, and the prefixes of GANGLION_OBJECTS and GANGLION_BLOBS must be empty or new.' +
           '\nStop the servers that use them first. A restore that is cut off can be run again.',
       ),
-    z.object({ dir: z.string().min(1), move: z.boolean().optional(), allowMissing: z.boolean().optional() }),
+    z.object({
+      dir: argument(z.string().min(1), 'the backup'),
+      move: flag('nobody has written since the backup: sessions, one-time links and seqIds go on where they were'),
+      allowMissing: flag('restore the rest where the backup has lost bytes of Sources, and name them'),
+    }),
     async ({ dir, move: isMove, allowMissing }, { dataDir, database, bucket, objects }) => {
       const restored = await restore(dir, { dataDir, database, bucket, objects }, { isMove, allowMissing })
       const places = [...(objects ? [] : [restored.dataDir]), ...(database ? ['the database'] : [])]

@@ -1,12 +1,17 @@
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { z } from 'zod'
 import { Ganglion } from '#client'
 import { AddedTest, DismissedTest, type ProposedTest, TestDismissal, TestReport } from '../../contract/answer-tests.ts'
 import { readAnswer } from '../client/server-problem.ts'
 import { askServer } from '../command.ts'
+import { option } from '../options.ts'
 
 const question = TestDismissal.shape.question.optional()
-const Options = z.object({ kb: z.string().min(1), accept: question, dismiss: question })
+const Options = z.object({
+  kb: option(z.string().min(1), '<slug>', 'the knowledge base'),
+  accept: option(question, '<question>', 'add the test of a question as it is listed', { conflicts: ['dismiss'] }),
+  dismiss: option(question, '<question>', 'dismiss what proposes a test of a question'),
+})
 
 const sentences = {
   not_found: () => 'There is no such knowledge base for this key.',
@@ -17,9 +22,6 @@ export function addProposedTestsCommand(program: Command): void {
   const command = program
     .command('proposed-tests')
     .description('list the proposed answer tests, accept or dismiss one, through the API of a running server')
-    .requiredOption('--kb <slug>', 'the knowledge base')
-    .addOption(new Option('--accept <question>', 'add the test of a question as it is listed').conflicts('dismiss'))
-    .option('--dismiss <question>', 'dismiss what proposes a test of a question')
   const example = 'ganglion proposed-tests --kb handbook --accept "Who is paged for a VIP ticket?"'
   askServer(
     command,

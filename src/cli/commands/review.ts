@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { z } from 'zod'
 import { Ganglion, type GanglionError } from '#client'
 import { TestEffects } from '../../contract/answer-tests.ts'
@@ -18,6 +18,7 @@ import { UsageError } from '../cli-errors.ts'
 import { type ApiServer, parseInput } from '../client/api-server.ts'
 import { readAnswer } from '../client/server-problem.ts'
 import { askServer } from '../command.ts'
+import { argument, flag, option } from '../options.ts'
 
 /** More than any comment has, in UTF-8. */
 const maxInputBytes = 64 * 1024
@@ -29,14 +30,31 @@ export const CandidateName = z
   .pipe(z.uuid('must be the id of a candidate, or refs/candidates/<id>/head'))
 
 const Options = z.object({
-  candidate: CandidateName,
-  approve: z.literal(true).optional(),
-  dismiss: z.literal(true).optional(),
-  comment: z.string().optional(),
-  requestChanges: ChangeRequest.shape.reason.optional(),
-  assign: z.string().optional(),
-  reason: Dismissal.shape.reason.optional(),
-  head: ObjectId.optional(),
+  candidate: argument(CandidateName, 'its id, or refs/candidates/<id>/head'),
+  approve: flag('make it a Neuron', 'dismiss'),
+  dismiss: flag('take it out of the queue'),
+  comment: option(
+    z.string().optional(),
+    '<text>',
+    'say something about it, before the verdict if there is one; - reads standard input',
+  ),
+  requestChanges: option(
+    ChangeRequest.shape.reason.optional(),
+    '<text>',
+    'say what has to change before it is approved',
+    { conflicts: ['approve', 'dismiss'] },
+  ),
+  assign: option(
+    z.string().optional(),
+    '<curator>',
+    'say who is to decide: an e-mail, the name of a key, or "" for nobody',
+  ),
+  reason: option(Dismissal.shape.reason.optional(), '<text>', 'why it is dismissed'),
+  head: option(
+    ObjectId.optional(),
+    '<commit>',
+    'the commit of its ref that was judged; refused where it proposes something else now',
+  ),
 })
 type Review = z.output<typeof Options>
 
@@ -44,19 +62,6 @@ export function addReviewCommand(program: Command): void {
   const command = program
     .command('review')
     .description('approve, dismiss, assign or comment on a candidate, through the API of a running server')
-    .argument('<candidate>', 'its id, or refs/candidates/<id>/head')
-    .addOption(new Option('--approve', 'make it a Neuron').conflicts('dismiss'))
-    .option('--dismiss', 'take it out of the queue')
-    .option('--comment <text>', 'say something about it, before the verdict if there is one; - reads standard input')
-    .addOption(
-      new Option('--request-changes <text>', 'say what has to change before it is approved').conflicts([
-        'approve',
-        'dismiss',
-      ]),
-    )
-    .option('--assign <curator>', 'say who is to decide: an e-mail, the name of a key, or "" for nobody')
-    .option('--reason <text>', 'why it is dismissed')
-    .option('--head <commit>', 'the commit of its ref that was judged; refused where it proposes something else now')
   const example = 'ganglion review "$ID" --approve --head "$(git rev-parse FETCH_HEAD)" --url https://kb.example.org'
   askServer(command, Options, { key: "a curator's API key", example }, async (review, server) => {
     const { approve, dismiss, comment, requestChanges, assign, reason } = review

@@ -1,27 +1,26 @@
 import type { Command } from 'commander'
-import { z } from 'zod'
 import { Ganglion } from '#client'
 import { Approval, AwaitedApproval } from '../../contract/candidates.ts'
 import { StillTrue } from '../../contract/neurons.ts'
 import { awaitingText } from '../../rules/deciding.ts'
 import { readAnswer } from '../client/server-problem.ts'
 import { askServer } from '../command.ts'
-import { seqIdOf } from './blame-command.ts'
+import { option } from '../options.ts'
+import { OfPage, seqIdOf } from './blame-command.ts'
 
 const sentences = {
   not_found: () => 'There is no such page or knowledge base for this key.',
   insufficient_role: () => 'The key in GANGLION_KEY is not that of a curator.',
 }
 
-const Options = z.object({ page: z.string(), kb: z.string().min(1), until: StillTrue.shape.until })
+const Options = OfPage.extend({
+  until: option(StillTrue.shape.until, '<day>', 'last day on which it counts as true (default: as kb.yaml says)'),
+})
 
 export function addStillTrueCommand(program: Command): void {
   const command = program
     .command('still-true')
     .description('say that a page is still true, through the API of a running server')
-    .argument('<page>', 'its seqId, or its file in a clone')
-    .requiredOption('--kb <slug>', 'the knowledge base')
-    .option('--until <day>', 'last day on which it counts as true (default: as kb.yaml says)')
   const example = 'ganglion still-true neurons/leave.md --kb handbook --until 2027-06-30'
   askServer(command, Options, { key: "a curator's API key", example }, async ({ page, kb, until }, server) => {
     const seqId = await seqIdOf(page)

@@ -8,12 +8,13 @@ import { Slug } from '../../rules/neurons/seq-id.ts'
 import type { StoredAuditEntry } from '../../state/accounts/audit-store.ts'
 import type { Quotas } from '../../state/tenants.ts'
 import { act } from '../command.ts'
-import { addDelete } from '../delete-option.ts'
+import { addDelete, exportOption } from '../delete-option.ts'
+import { argument, option } from '../options.ts'
 import type { Environment } from '../settings/environment.ts'
 import { table } from '../table.ts'
 import { requireTenant, withContext } from '../with-ganglion.ts'
 
-const One = z.object({ tenant: z.string() })
+const One = z.object({ tenant: argument(z.string()) })
 const entriesAtOnce = 500
 const limit = /^(?:\d{1,15}|none)$/
 const Limit = z.string().regex(limit, 'must be a whole number, or none').exactOptional()
@@ -47,36 +48,25 @@ export function addTenantCommands(program: Command): void {
   )
 
   act(
-    tenant
-      .command('rename')
-      .description('give a tenant another name; the old one goes on leading to it')
-      .argument('<tenant>')
-      .argument('<slug>', 'the new name: a-z, 0-9 and -'),
-    One.extend({ slug: Slug }),
+    tenant.command('rename').description('give a tenant another name; the old one goes on leading to it'),
+    One.extend({ slug: argument(Slug, 'the new name: a-z, 0-9 and -') }),
     ({ tenant, slug }, environment) => change(environment, tenant, { slug }, `Renamed ${tenant} to ${slug}.`),
   )
   act(
-    tenant
-      .command('disable')
-      .description('refuse all requests for a tenant, and do no work for it; nothing is lost')
-      .argument('<tenant>'),
+    tenant.command('disable').description('refuse all requests for a tenant, and do no work for it; nothing is lost'),
     One,
     ({ tenant }, environment) => change(environment, tenant, { isDisabled: true }, `Disabled ${tenant}.`),
   )
-  act(
-    tenant.command('enable').description('serve a tenant again').argument('<tenant>'),
-    One,
-    ({ tenant }, environment) => change(environment, tenant, { isDisabled: false }, `Enabled ${tenant}.`),
+  act(tenant.command('enable').description('serve a tenant again'), One, ({ tenant }, environment) =>
+    change(environment, tenant, { isDisabled: false }, `Enabled ${tenant}.`),
   )
 
   act(
-    tenant
-      .command('quota')
-      .description('bound what a tenant may have')
-      .argument('<tenant>')
-      .option('--source-bytes <bytes>', 'of all its Sources, or none for no bound')
-      .option('--kbs <count>', 'knowledge bases, or none'),
-    One.extend({ sourceBytes: Limit, kbs: Limit }),
+    tenant.command('quota').description('bound what a tenant may have'),
+    One.extend({
+      sourceBytes: option(Limit, '<bytes>', 'of all its Sources, or none for no bound'),
+      kbs: option(Limit, '<count>', 'knowledge bases, or none'),
+    }),
     ({ tenant, sourceBytes, kbs }, environment) =>
       withContext(environment, async (ctx) => {
         const found = await requireTenant(ctx.tenants, tenant)
@@ -95,12 +85,8 @@ export function addTenantCommands(program: Command): void {
   )
 
   act(
-    tenant
-      .command('audit')
-      .description('print who did what to a tenant, a line of JSON each, the latest first')
-      .argument('<tenant>')
-      .option('--since <time>', 'from then on, e.g. 2026-01-31'),
-    One.extend({ since: z.coerce.date().exactOptional() }),
+    tenant.command('audit').description('print who did what to a tenant, a line of JSON each, the latest first'),
+    One.extend({ since: option(z.coerce.date().exactOptional(), '<time>', 'from then on, e.g. 2026-01-31') }),
     ({ tenant, since }, environment) =>
       withContext(environment, async ({ audit, tenants }) => {
         const { id } = await requireTenant(tenants, tenant)
@@ -115,8 +101,8 @@ export function addTenantCommands(program: Command): void {
   )
 
   addDelete(
-    tenant.command('delete').description('delete a tenant with all that it has, after an export').argument('<tenant>'),
-    One,
+    tenant.command('delete').description('delete a tenant with all that it has, after an export'),
+    One.extend(exportOption),
     async ({ tenant }, ctx) => ({ tenant: await requireTenant(ctx.tenants, tenant) }),
   )
 }

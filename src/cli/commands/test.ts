@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { z } from 'zod'
 import { testReportOf } from '../../answer-tests/read-test-report.ts'
 import { changesOf } from '../../answer-tests/test-effects.ts'
@@ -9,46 +9,37 @@ import { escapeXml } from '../../sources/extract/xml.ts'
 import { NegativeAnswer } from '../cli-errors.ts'
 import { type CloneAt, withClone } from '../clone-context.ts'
 import { parseOptions } from '../command.ts'
+import { addOptions, argument, flag, option } from '../options.ts'
 import { CandidateName } from './review.ts'
 
+const candidateText = 'test the commit of refs/candidates/<id>/head, which was fetched, and compare'
 const Options = z.object({
-  at: z.string().min(1).optional(),
-  candidate: CandidateName.optional(),
-  json: z.literal(true).optional(),
-  junit: z.literal(true).optional(),
-  schema: z.literal(true).optional(),
+  dir: argument(z.string().default('.'), 'a clone of the knowledge base, or a folder in it'),
+  at: option(z.string().min(1).optional(), '<commit>', 'the commit to test (default: HEAD)'),
+  candidate: option(CandidateName.optional(), '<id>', candidateText, { conflicts: ['at'] }),
+  json: flag('print one line of JSON'),
+  junit: flag('print XML in the format of JUnit', 'json'),
+  schema: flag('print the JSON Schema of tests/*.yaml, for editors'),
 })
 type Options = z.output<typeof Options>
 
 type Changes = ReturnType<typeof changesOf>
 
 export function addTestCommand(program: Command): void {
-  program
-    .command('test')
+  addOptions(program.command('test'), Options)
     .description('run the answer tests in tests/*.yaml of a clone; the exit code is 1 where one fails')
-    .argument('[dir]', 'a clone of the knowledge base, or a folder in it', '.')
-    .option('--at <commit>', 'the commit to test (default: HEAD)')
-    .addOption(
-      new Option(
-        '--candidate <id>',
-        'test the commit of refs/candidates/<id>/head, which was fetched, and compare',
-      ).conflicts('at'),
-    )
-    .option('--json', 'print one line of JSON')
-    .addOption(new Option('--junit', 'print XML in the format of JUnit').conflicts('json'))
-    .option('--schema', 'print the JSON Schema of tests/*.yaml, for editors')
     .addHelpText(
       'after',
       '\nNeeds no server: tables and indexes are kept in .git/ganglion-tests. What is not committed is not tested.' +
         '\n\nExample:\n  git fetch origin refs/candidates/$ID/head:refs/candidates/$ID/head && ganglion test --candidate $ID',
     )
-    .action(async (dir: unknown, given: unknown, command: Command) => {
-      const options = parseOptions(Options, command, given)
+    .action(async (dir: string, given: object, command: Command) => {
+      const options = parseOptions(Options, command, { ...given, dir })
       if (options.schema) {
         process.stdout.write(`${JSON.stringify(z.toJSONSchema(z.array(AnswerTest), { io: 'input' }), null, 2)}\n`)
         return
       }
-      const { report, changes } = await withClone(z.string().parse(dir), (clone) => runAt(clone, options))
+      const { report, changes } = await withClone(options.dir, (clone) => runAt(clone, options))
       const print = options.json ? toJson : options.junit ? toJunit : toText
       process.stdout.write(`${print(report, changes)}\n`)
       if (report.failed > 0 || report.problems.length > 0) throw new NegativeAnswer()

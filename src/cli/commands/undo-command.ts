@@ -7,10 +7,10 @@ import { oneLine } from '../../rules/text/lines.ts'
 import { UsageError } from '../cli-errors.ts'
 import { readAnswer } from '../client/server-problem.ts'
 import { askServer } from '../command.ts'
+import { flag, option } from '../options.ts'
 
 const spans: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
 const kinds = UndoInput.shape.by.options
-const writer = UndoInput.shape.writer.optional()
 
 const Since = z
   .string()
@@ -29,27 +29,25 @@ const sentences = {
 }
 
 const Options = z.object({
-  ...{ kb: z.string().min(1), since: Since },
-  ...{ key: writer, person: writer, connector: writer, source: writer, model: writer },
-  ...{ dryRun: z.literal(true).optional() },
+  kb: option(z.string().min(1), '<slug>', 'the knowledge base'),
+  since: option(Since, '<time>', 'from when on: a day, a time with its zone, or 30m, 4h or 2d ago'),
+  key: writer('key', '<name>', 'what an API key sent or pushed, by its name or UUID'),
+  person: writer('person', '<email>', 'what a person wrote, by their e-mail address or UUID'),
+  connector: writer('connector', '<name>', 'what came through a connector'),
+  source: writer('source', '<uuid>', 'what was made of a Source, in all its editions'),
+  model: writer('model', '<name>', 'what a language model wrote'),
+  dryRun: flag('only say what would be proposed'),
 })
+
+function writer(kind: UndoInput['by'], value: string, text: string) {
+  const conflicts = kinds.filter((other) => other !== kind)
+  return option(UndoInput.shape.writer.optional(), value, text, { conflicts })
+}
 
 export function addUndoCommand(program: Command): void {
   const command = program
     .command('undo')
     .description('propose to take back what one writer wrote since a time, through the API of a running server')
-    .requiredOption('--kb <slug>', 'the knowledge base')
-    .requiredOption('--since <time>', 'from when on: a day, a time with its zone, or 30m, 4h or 2d ago')
-    .option('--key <name>', 'what an API key sent or pushed, by its name or UUID')
-    .option('--person <email>', 'what a person wrote, by their e-mail address or UUID')
-    .option('--connector <name>', 'what came through a connector')
-    .option('--source <uuid>', 'what was made of a Source, in all its editions')
-    .option('--model <name>', 'what a language model wrote')
-    .option('--dry-run', 'only say what would be proposed')
-  for (const option of command.options) {
-    const others = kinds.filter((kind) => kind !== option.attributeName())
-    if (others.length < kinds.length) option.conflicts(others)
-  }
   const example = 'ganglion undo --kb handbook --key "Night agent" --since 4h --dry-run'
   askServer(command, Options, { key: "a curator's API key", example }, async (options, server) => {
     const { kb, since, dryRun = false } = options

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { z } from 'zod'
 import { FileTypeNotAllowedError, type GanglionError } from '#client'
 import { fileTypes } from '../../contract/documents.ts'
@@ -10,17 +10,19 @@ import { followOutcomes, type IngestEnd } from '../client/ingest-outcomes.ts'
 import { serverProblem } from '../client/server-problem.ts'
 import { type FileUpload, isUploadable, type Uploaded, uploadFile } from '../client/upload-file.ts'
 import { askServer } from '../command.ts'
+import { argument, flag, option, repeatable } from '../options.ts'
 import { progressBar } from '../progress-bar.ts'
 
+const UploadId = z.uuid('must be the id of an upload')
 const Options = z.object({
-  files: z.array(z.string()).min(1),
-  kb: z.string().min(1),
-  path: z.string().default('/'),
-  tag: z.array(z.string()),
-  force: z.literal(true).optional(),
-  replace: z.literal(true).optional(),
-  wait: z.literal(true).optional(),
-  resume: z.uuid('must be the id of an upload').optional(),
+  files: argument(z.array(z.string()).min(1), 'what to upload; large ones go in chunks', '...'),
+  kb: option(z.string().min(1), '<slug>', 'the knowledge base'),
+  path: option(z.string().optional(), '<folder>', 'folder in its tree of Sources (default: /)'),
+  tag: repeatable(z.array(z.string()).default([]), '<tag>', 'for the Neurons'),
+  force: flag('also where the knowledge base has the same bytes already'),
+  replace: flag('each as the next edition of the file of its name in the folder'),
+  wait: flag('until the files are ingested'),
+  resume: option(UploadId.optional(), '<upload>', 'go on with an upload in chunks that broke off, of one file'),
 })
 type Options = z.output<typeof Options>
 
@@ -37,17 +39,7 @@ export type FileReport = {
 }
 
 export function addUploadCommand(program: Command): void {
-  const command = program
-    .command('upload')
-    .description('upload files to a running server, which makes Neurons of them')
-    .argument('<files...>', 'what to upload; large ones go in chunks')
-    .requiredOption('--kb <slug>', 'the knowledge base')
-    .option('--path <folder>', 'folder in its tree of Sources (default: /)')
-    .option('--tag <tag>', 'for the Neurons (repeatable)', (tag: string, tags: string[]) => [...tags, tag], [])
-    .option('--force', 'also where the knowledge base has the same bytes already')
-    .option('--replace', 'each as the next edition of the file of its name in the folder')
-    .option('--wait', 'until the files are ingested')
-    .addOption(new Option('--resume <upload>', 'go on with an upload in chunks that broke off, of one file'))
+  const command = program.command('upload').description('upload files to a running server, which makes Neurons of them')
   const example = 'ganglion upload handbook.pdf minutes/*.docx --kb handbook --wait'
   askServer(command, Options, { key: 'an API key', example }, async (options, server) => {
     if (options.resume !== undefined && options.files.length > 1) throw new UsageError('--resume goes with one file')
@@ -59,7 +51,7 @@ export function addUploadCommand(program: Command): void {
 }
 
 /** Two Sources that look the same are seldom meant. @throws {UsageError} */
-function refuseSameNames({ files, path }: Options): void {
+function refuseSameNames({ files, path = '/' }: Options): void {
   const named = new Map<string, string>()
   for (const file of files) {
     const name = basename(file).normalize('NFC')
@@ -77,7 +69,7 @@ async function uploadAll(server: ApiServer, options: Options): Promise<FileRepor
   const {
     files,
     kb,
-    path: folder,
+    path: folder = '/',
     tag: tags,
     force = false,
     replace = false,

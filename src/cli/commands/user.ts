@@ -16,6 +16,7 @@ import {
 } from '../../people/manage-people.ts'
 import type { Membership, User } from '../../state/accounts/users.ts'
 import { act } from '../command.ts'
+import { argument, OfTenant, option } from '../options.ts'
 import { serverAddress } from '../server-address.ts'
 import type { Environment } from '../settings/environment.ts'
 import { table } from '../table.ts'
@@ -30,12 +31,12 @@ export function addUserCommands(program: Command): void {
     user
       .command('create')
       .description('make a user; prints the link by which they choose a password, for a day')
-      .argument('<email>')
-      .requiredOption('--tenant <slug>', 'where they work')
-      .option('--role <role>', `what they may do there: ${roles}`, 'curator')
-      .option('--name <name>', 'what people call them (default: the first part of the e-mail)')
       .addHelpText('after', '\nExample:\n  ganglion user create ada@example.com --tenant acme --role admin --name Ada'),
-    z.object({ email: Email, tenant: z.string(), role: PersonRole, name: PersonName.optional() }),
+    OneUser.extend({
+      tenant: option(z.string(), '<slug>', 'where they work'),
+      role: option(PersonRole.default('curator'), '<role>', `what they may do there: ${roles}`),
+      name: option(PersonName.optional(), '<name>', 'what people call them (default: the first part of the e-mail)'),
+    }),
     ({ email, tenant, role, name = email.slice(0, email.indexOf('@')) }, environment) =>
       withContext(environment, async (ctx) => {
         const { id } = await requireTenant(ctx.tenants, tenant)
@@ -47,36 +48,27 @@ export function addUserCommands(program: Command): void {
       }),
   )
 
-  act(
-    user.command('list').description('list users with their roles').option('--tenant <slug>', 'of one tenant only'),
-    z.object({ tenant: z.string().optional() }),
-    ({ tenant }, environment) =>
-      withContext(environment, async ({ users, tenants }) => {
-        const tenantId = tenant === undefined ? undefined : (await requireTenant(tenants, tenant)).id
-        const listed = (await users.all()).filter(
-          ({ memberships }) =>
-            tenantId === undefined || memberships.some((membership) => membership.tenantId === tenantId),
-        )
-        return { json: { users: listed.map(toJson) }, text: userTable(listed) }
-      }),
+  act(user.command('list').description('list users with their roles'), OfTenant, ({ tenant }, environment) =>
+    withContext(environment, async ({ users, tenants }) => {
+      const tenantId = tenant === undefined ? undefined : (await requireTenant(tenants, tenant)).id
+      const listed = (await users.all()).filter(
+        ({ memberships }) =>
+          tenantId === undefined || memberships.some((membership) => membership.tenantId === tenantId),
+      )
+      return { json: { users: listed.map(toJson) }, text: userTable(listed) }
+    }),
   )
 
   act(
     user
       .command('set')
       .description("change a user's name, or their role in a tenant")
-      .argument('<email>')
-      .option('--name <name>', 'what people call them')
-      .option('--tenant <slug>', 'where the role is')
-      .option('--role <role>', `${roles}, or none`)
       .addHelpText('after', '\nExample:\n  ganglion user set ada@example.com --tenant acme --role reader'),
-    z
-      .object({
-        email: Email,
-        name: PersonName.optional(),
-        tenant: z.string().optional(),
-        role: z.enum([...PersonRole.options, 'none']).optional(),
-      })
+    OneUser.extend({
+      name: option(PersonName.optional(), '<name>', 'what people call them'),
+      tenant: option(z.string().optional(), '<slug>', 'where the role is'),
+      role: option(z.enum([...PersonRole.options, 'none']).optional(), '<role>', `${roles}, or none`),
+    })
       .refine(({ tenant, role }) => (tenant === undefined) === (role === undefined), '--tenant and --role go together')
       .refine(({ name, role }) => name !== undefined || role !== undefined, 'nothing to change: give --name or --role'),
     ({ email, name, tenant, role }, environment) =>
@@ -96,7 +88,7 @@ export function addUserCommands(program: Command): void {
     enable: { change: 'enable', description: 'let a user in again', text: 'Enabled' },
   }
   for (const [name, { change, description, text }] of Object.entries(changes)) {
-    act(user.command(name).description(description).argument('<email>'), OneUser, ({ email }, environment) =>
+    act(user.command(name).description(description), OneUser, ({ email }, environment) =>
       withContext(environment, async (ctx) => {
         const { id, by } = await requireUser(ctx, email)
         await changePerson(ctx, by, id, change)
@@ -106,10 +98,7 @@ export function addUserCommands(program: Command): void {
   }
 
   act(
-    user
-      .command('reset-link')
-      .description('print a link by which a user chooses a new password, for an hour')
-      .argument('<email>'),
+    user.command('reset-link').description('print a link by which a user chooses a new password, for an hour'),
     OneUser,
     ({ email }, environment) =>
       withContext(environment, async (ctx) => {
@@ -121,7 +110,7 @@ export function addUserCommands(program: Command): void {
   )
 }
 
-const OneUser = z.object({ email: Email })
+const OneUser = z.object({ email: argument(Email) })
 
 async function findUser({ users }: Context, email: string): Promise<User> {
   const user = await users.findByEmail(email)

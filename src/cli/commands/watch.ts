@@ -8,13 +8,15 @@ import { type ApiServer, serverOf } from '../client/api-server.ts'
 import { isUploadable } from '../client/upload-file.ts'
 import { parseOptions } from '../command.ts'
 import { folderProblem } from '../folder.ts'
+import { addOptions, argument, flag, option, repeatable } from '../options.ts'
 import { describeFile, type FileReport, uploadOne } from './upload.ts'
 
 const Options = z.object({
-  dir: z.string(),
-  kb: z.string().min(1),
-  tag: z.array(z.string()),
-  json: z.literal(true).optional(),
+  dir: argument(z.string(), 'the folder; its folders become those of the Sources'),
+  kb: option(z.string().min(1), '<slug>', 'the knowledge base'),
+  tag: repeatable(z.array(z.string()).default([]), '<tag>', 'for the Neurons'),
+  url: option(z.string().optional(), '<url>', 'of the server (default: GANGLION_URL)'),
+  json: flag('print a line of JSON for each file'),
 })
 
 /** A file of which nothing was written for so long is whole. */
@@ -22,34 +24,23 @@ const settledMs = 2_000
 
 /** `watch`. Asks a running server over HTTP, until it is interrupted. */
 export function addWatchCommand(program: Command): void {
-  program
-    .command('watch')
+  addOptions(program.command('watch'), Options)
     .description('upload the files of a folder to a running server, then each that is added or changed')
-    .argument('<dir>', 'the folder; its folders become those of the Sources')
-    .requiredOption('--kb <slug>', 'the knowledge base')
-    .option('--tag <tag>', 'for the Neurons (repeatable)', (tag: string, tags: string[]) => [...tags, tag], [])
-    .option('--url <url>', 'of the server (default: GANGLION_URL)')
-    .option('--json', 'print a line of JSON for each file')
     .addHelpText(
       'after',
       '\nThe server knows by their bytes which files it has. Files and folders whose names begin with a dot, and files of types' +
         '\nthat it does not take, are left out. A file that is changed replaces what it was. GANGLION_KEY holds the API key.' +
         '\n\nExample:\n  ganglion watch ~/scans --kb handbook',
     )
-    .action(async (dir: unknown, given: Record<string, unknown>, command: Command) => {
-      const { json, ...options } = parseOptions(Options, command, { ...given, dir })
+    .action(async (dir: string, given: object, command: Command) => {
+      const { json, url, kb, tag: tags, ...options } = parseOptions(Options, command, { ...given, dir })
       const folder = resolve(options.dir)
       const problem = await folderProblem(folder, 'ganglion watch takes a folder, ganglion upload takes files.')
       if (problem !== undefined) throw new UsageError(problem)
       const print = (report: FileReport) => {
         process.stdout.write(`${json ? JSON.stringify(report) : describeFile(report)}\n`)
       }
-      const stop = watchFolder(serverOf(given.url, 'an API key'), folder, {
-        kb: options.kb,
-        tags: options.tag,
-        onFile: print,
-      })
-      closeWithGrace(stop)
+      closeWithGrace(watchFolder(serverOf(url, 'an API key'), folder, { kb, tags, onFile: print }))
     })
 }
 

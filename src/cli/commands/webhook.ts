@@ -16,12 +16,23 @@ import type { Acting } from '../../kb/access/audit.ts'
 import type { Context } from '../../kb/context.ts'
 import { operator } from '../../kb/create-kb.ts'
 import { act } from '../command.ts'
+import { argument, OfTenant, option, repeatable } from '../options.ts'
 import { table } from '../table.ts'
 import { requireTenant, withContext } from '../with-ganglion.ts'
 
-const Id = z.object({ id: z.string() })
-const Tenants = { tenant: z.string(), kb: z.string().optional(), kind: z.array(EventKind) }
-const Added = NewWebhook.pick({ url: true, format: true }).extend(Tenants)
+const EventId = z
+  .string()
+  .regex(/^[1-9][0-9]{0,14}$/, 'must be the id of an event')
+  .transform(Number)
+const formats = WebhookFormat.options
+const Id = z.object({ id: argument(z.string(), 'as webhook list shows it') })
+const Added = z.object({
+  url: argument(NewWebhook.shape.url, 'of the receiver'),
+  tenant: option(z.string(), '<slug>', 'whose events'),
+  kb: option(z.string().optional(), '<slug>', 'only those of one knowledge base'),
+  kind: repeatable(z.array(EventKind).default([]), '<kind>', 'only those of this kind'),
+  format: option(WebhookFormat.default('ganglion'), '<format>', `what the messages look like: ${formats.join(', ')}`),
+})
 
 export function addWebhookCommands(program: Command): void {
   const webhook = program.command('webhook').description('send events to other programs, signed (Standard Webhooks)')
@@ -37,11 +48,6 @@ function addAdd(webhook: Command): void {
     webhook
       .command('add')
       .description('send the events of a tenant to a URL from now on; the secret that signs them is shown only now')
-      .argument('<url>', 'of the receiver')
-      .requiredOption('--tenant <slug>', 'whose events')
-      .option('--kb <slug>', 'only those of one knowledge base')
-      .option('--kind <kind>', 'only those of this kind (repeatable)', collect, [])
-      .option('--format <format>', `what the messages look like: ${WebhookFormat.options.join(', ')}`, 'ganglion')
       .addHelpText(
         'after',
         '\nExample:\n  ganglion webhook add https://hooks.example.org/kb --tenant acme --kind ingest.completed --kind ingest.failed',
@@ -65,35 +71,26 @@ function addAdd(webhook: Command): void {
 }
 
 function addList(webhook: Command): void {
-  act(
-    webhook.command('list').description('list webhooks').option('--tenant <slug>', 'of one tenant only'),
-    z.object({ tenant: z.string().optional() }),
-    ({ tenant }, environment) =>
-      withContext(environment, async (ctx) => {
-        const { tenants } = ctx
-        const tenantIds = tenant === undefined ? await tenants.list() : [await requireTenant(tenants, tenant)]
-        const listed: Listed[] = []
-        for (const { id: tenantId, slug } of tenantIds) {
-          const webhooks = await listWebhooks(ctx, { tenantId })
-          listed.push(...webhooks.map((webhook) => ({ ...webhook, tenant: slug })))
-        }
-        return { json: { webhooks: listed }, text: webhookTable(listed) }
-      }),
+  act(webhook.command('list').description('list webhooks'), OfTenant, ({ tenant }, environment) =>
+    withContext(environment, async (ctx) => {
+      const { tenants } = ctx
+      const tenantIds = tenant === undefined ? await tenants.list() : [await requireTenant(tenants, tenant)]
+      const listed: Listed[] = []
+      for (const { id: tenantId, slug } of tenantIds) {
+        const webhooks = await listWebhooks(ctx, { tenantId })
+        listed.push(...webhooks.map((webhook) => ({ ...webhook, tenant: slug })))
+      }
+      return { json: { webhooks: listed }, text: webhookTable(listed) }
+    }),
   )
 }
 
 function addRemove(webhook: Command): void {
-  act(
-    webhook
-      .command('remove')
-      .description('send nothing more to a webhook')
-      .argument('<id>', 'as webhook list shows it'),
-    Id,
-    ({ id }, environment) =>
-      withContext(environment, async (ctx) => {
-        await removeWebhook(ctx, await ownerOf(ctx, id), id)
-        return { json: { id, removed: true }, text: `Removed the webhook ${id}.` }
-      }),
+  act(webhook.command('remove').description('send nothing more to a webhook'), Id, ({ id }, environment) =>
+    withContext(environment, async (ctx) => {
+      await removeWebhook(ctx, await ownerOf(ctx, id), id)
+      return { json: { id, removed: true }, text: `Removed the webhook ${id}.` }
+    }),
   )
 }
 
@@ -102,15 +99,13 @@ function addReplay(webhook: Command): void {
     webhook
       .command('replay')
       .description('send events again, or begin again where it was given up')
-      .argument('<id>', 'as webhook list shows it')
-      .option('--from <event>', 'id of the first event to send (default: the first that was not taken)')
       .addHelpText('after', '\nEvents are kept for 7 days. A running server begins within 5 seconds.'),
     Id.extend({
-      from: z
-        .string()
-        .regex(/^[1-9][0-9]{0,14}$/, 'must be the id of an event')
-        .transform(Number)
-        .optional(),
+      from: option(
+        EventId.optional(),
+        '<event>',
+        'id of the first event to send (default: the first that was not taken)',
+      ),
     }),
     ({ id, from }, environment) =>
       withContext(environment, async (ctx) => {
@@ -127,10 +122,7 @@ function addReplay(webhook: Command): void {
 
 function addTest(webhook: Command): void {
   act(
-    webhook
-      .command('test')
-      .description('send a message of the type webhook.test now, and tell what becomes of it')
-      .argument('<id>', 'as webhook list shows it'),
+    webhook.command('test').description('send a message of the type webhook.test now, and tell what becomes of it'),
     Id,
     ({ id }, environment) =>
       withContext(environment, async (ctx) => {
@@ -151,10 +143,6 @@ async function ownerOf({ webhooks }: Pick<Context, 'webhooks'>, id: string): Pro
   const webhook = await webhooks.find(id)
   if (webhook === undefined) throw new Error(`There is no webhook ${id}.`)
   return { ...operator, tenantId: webhook.tenantId }
-}
-
-function collect(value: string, before: string[]): string[] {
-  return [...before, value]
 }
 
 type Listed = WebhookSummary & { tenant: string }
