@@ -37,6 +37,17 @@ test('documents name files and sections that exist', () => {
   expect(wrong).toEqual([])
 })
 
+test('documents quote the lines of the files that they name', () => {
+  const quoted = documents.flatMap((path) =>
+    Array.from(readFileSync(path, 'utf8').matchAll(/^```ts (\S+)\n([\s\S]*?)^```$/gm), ([, file = '', code = '']) => ({
+      file,
+      code,
+    })),
+  )
+  expect(quoted.filter(({ file, code }) => !readFileSync(file, 'utf8').includes(code))).toEqual([])
+  expect(quoted).not.toEqual([])
+})
+
 test('documents name npm scripts that exist', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))
   const named = documents.flatMap((path) =>
