@@ -1,10 +1,8 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { KbId } from '../../contract/identifiers.ts'
 import { exceedsFolded, maxQuery } from '../../contract/search.ts'
-import { callerOf } from '../../http/access/auth.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { describeKb } from '../../pages/describe-kb.ts'
 import { listKnowledgeBases } from '../../pages/list-knowledge-bases.ts'
@@ -12,7 +10,7 @@ import type { Caller } from '../../rules/access/caller.ts'
 import { noteQuestion } from '../../search/kb/question-log.ts'
 import { searchEverywhere, searchPages } from '../../search/kb/search-pages.ts'
 import { KbParams } from '../layout/page-query.ts'
-import { isFragment, send, visitOf } from '../layout/page-routes.ts'
+import { type ConsoleRequest, isFragment, type PageAnswer, pagesOf } from '../layout/page-routes.ts'
 import { type SearchAsked, searchPath } from './ask-paths.ts'
 import { jumps } from './jumps.ts'
 import { type ShownResults, searchFragment, searchPage } from './search-page.ts'
@@ -36,70 +34,62 @@ const JumpQuery = z.object({
 })
 
 export function searchPageRoutes(app: ZodFastify, ctx: AppContext): void {
-  app.get('/search', { schema: { querystring: AllQuery } }, (request, reply) => {
-    const { kb, tag: _, ...asked } = request.query
-    if (kb !== '' && !isFragment(request)) return reply.redirect(searchPath(kb, asked))
-    return sendSearch(ctx, request, reply, kb === '' ? undefined : kb, asked)
+  const pages = pagesOf(app)
+
+  pages.get('/search', { query: AllQuery }, (sent) => {
+    const { kb, tag: _, ...asked } = sent.query
+    if (kb !== '' && !isFragment(sent.request)) return sent.reply.redirect(searchPath(kb, asked))
+    return results(sent, kb === '' ? undefined : kb, asked)
   })
 
-  app.get('/kb/:kb/search', { schema: { params: KbParams, querystring: SearchQuery } }, (request, reply) => {
-    const { tag, ...asked } = request.query
-    return sendSearch(ctx, request, reply, request.params.kb, { ...asked, ...(tag === '' ? {} : { tag }) })
+  pages.get('/kb/:kb/search', { params: KbParams, query: SearchQuery }, (sent) => {
+    const { tag, ...asked } = sent.query
+    return results(sent, sent.params.kb, { ...asked, ...(tag === '' ? {} : { tag }) })
   })
 
   // Counts a query that was typed and then left for a while; the results request it.
-  app.get(
-    '/kb/:kb/search/asked',
-    { schema: { params: KbParams, querystring: SearchQuery.pick({ q: true, total: true }) } },
-    async (request, reply) => {
-      const { q, total } = request.query
-      // No other site's page can ask so.
-      if (isFragment(request)) await noteSearch(ctx, callerOf(request), request.params.kb, q, total)
-      return reply.status(204).send()
-    },
-  )
-
-  app.get('/palette', { schema: { querystring: JumpQuery } }, async (request, reply) => {
-    const { q, kb, page } = request.query
-    const asked = { q: q.trim(), kb: kb || undefined, page }
-    const items = await jumps(ctx, callerOf(request), visitOf(request).session.role, asked)
-    return reply.send({ items })
+  const counted = { params: KbParams, query: SearchQuery.pick({ q: true, total: true }) }
+  pages.get('/kb/:kb/search/asked', counted, async ({ request, reply, caller, params, query: { q, total } }) => {
+    // No other site's page can ask so.
+    if (isFragment(request)) await noteSearch(ctx, caller, params.kb, q, total)
+    return reply.status(204).send()
   })
-}
 
-async function sendSearch(
-  ctx: AppContext,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  kbName: string | undefined,
-  asked: SearchAsked,
-): Promise<FastifyReply> {
-  const caller = callerOf(request)
-  const [kb, { knowledgeBases }] = await Promise.all([
-    kbName === undefined ? undefined : describeKb(ctx, caller, kbName),
-    kbName === undefined ? listKnowledgeBases(ctx, caller) : { knowledgeBases: [] },
-  ])
-  const answer = (found: ShownResults | undefined, problem?: { status: number; message: string }) => {
-    const errors = problem && { fieldErrors: { q: [problem.message] } }
-    const visit = visitOf(request)
-    const view = { kb, asked, knowledgeBases, found, errors }
-    const markup = isFragment(request) ? searchFragment(visit, view) : searchPage(visit, view)
-    return send(reply, markup, problem?.status)
-  }
-  const q = asked.q.trim()
-  if (q === '') return answer(undefined)
-  try {
-    if (q.length > maxQuery || exceedsFolded(q, maxQuery))
-      throw new ValidationError({ q: [`At most ${maxQuery} characters.`] })
-    const { kind, tag, page = 1 } = asked
-    const query = { q, kind, isTyping: isFragment(request) }
-    if (kb === undefined) return answer({ in: 'all', hits: await searchEverywhere(ctx, caller, query) })
-    const hits = await searchPages(ctx, caller, kb.slug, { ...query, page, ...(tag === undefined ? {} : { tag }) })
-    if (page === 1 && !isFragment(request) && hits.behind === undefined)
-      await noteSearch(ctx, caller, kb.slug, q, hits.total)
-    return answer({ in: 'one', kb, hits })
-  } catch (error) {
-    return answer(undefined, problemOf(error))
+  pages.get('/palette', { query: JumpQuery }, async ({ reply, visit, caller, query: { q, kb, page } }) => {
+    const asked = { q: q.trim(), kb: kb || undefined, page }
+    return reply.send({ items: await jumps(ctx, caller, visit.session.role, asked) })
+  })
+
+  async function results(
+    { request, visit, caller }: ConsoleRequest,
+    kbName: string | undefined,
+    asked: SearchAsked,
+  ): Promise<PageAnswer> {
+    const [kb, { knowledgeBases }] = await Promise.all([
+      kbName === undefined ? undefined : describeKb(ctx, caller, kbName),
+      kbName === undefined ? listKnowledgeBases(ctx, caller) : { knowledgeBases: [] },
+    ])
+    const answer = (found: ShownResults | undefined, problem?: { status: number; message: string }) => {
+      const errors = problem && { fieldErrors: { q: [problem.message] } }
+      const view = { kb, asked, knowledgeBases, found, errors }
+      const page = isFragment(request) ? searchFragment(visit, view) : searchPage(visit, view)
+      return { page, status: problem?.status ?? 200 }
+    }
+    const q = asked.q.trim()
+    if (q === '') return answer(undefined)
+    try {
+      if (q.length > maxQuery || exceedsFolded(q, maxQuery))
+        throw new ValidationError({ q: [`At most ${maxQuery} characters.`] })
+      const { kind, tag, page = 1 } = asked
+      const query = { q, kind, isTyping: isFragment(request) }
+      if (kb === undefined) return answer({ in: 'all', hits: await searchEverywhere(ctx, caller, query) })
+      const hits = await searchPages(ctx, caller, kb.slug, { ...query, page, ...(tag === undefined ? {} : { tag }) })
+      if (page === 1 && !isFragment(request) && hits.behind === undefined)
+        await noteSearch(ctx, caller, kb.slug, q, hits.total)
+      return answer({ in: 'one', kb, hits })
+    } catch (error) {
+      return answer(undefined, problemOf(error))
+    }
   }
 }
 

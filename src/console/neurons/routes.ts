@@ -7,7 +7,6 @@ import { GanglionError, undefinedOn } from '../../contract/errors.ts'
 import { CommitId } from '../../contract/identifiers.ts'
 import { type NeuronPage, NeuronPath } from '../../contract/neurons.ts'
 import { reaches } from '../../contract/vocabulary.ts'
-import { callerOf } from '../../http/access/auth.ts'
 import { answerFile } from '../../http/response/file-answer.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { kbLabel } from '../../kb/kb-label.ts'
@@ -28,7 +27,7 @@ import { field } from '../layout/form.ts'
 import { type Html, html, icon } from '../layout/html-template.ts'
 import { type PageKb, page, type Visit } from '../layout/page.ts'
 import { KbParams } from '../layout/page-query.ts'
-import { send, visitOf } from '../layout/page-routes.ts'
+import { pagesOf } from '../layout/page-routes.ts'
 import { when } from '../layout/wording.ts'
 import { blamePage } from './blame-page.ts'
 import { graphPage } from './graph-page.ts'
@@ -72,124 +71,106 @@ const listLimit = 50
 
 /** Adds the pages that read Neurons: one of them, its history, folders, tags, the graph, and the files of a knowledge base. */
 export function neuronPageRoutes(app: ZodFastify, ctx: AppContext): void {
-  app.get(
-    '/kb/:kb/neurons/:seqId',
-    { schema: { params: NeuronPath, querystring: ReadQuery } },
-    async (request, reply) => {
-      const { done, for: question, ...version } = request.query
-      const caller = callerOf(request)
-      const visit = visitOf(request)
-      const reading = readPage(ctx, caller, { ...request.params, ...version })
-      // Others are told of a removed page what they are told of one that never was.
-      const view = await (reaches(visit.session.role, 'curator') ? reading.catch(undefinedOn('not_found')) : reading)
-      if (view === undefined) {
-        const history = await readHistory(ctx, caller, { ...request.params, limit: listLimit })
-        if (!history.isRemoved) throw new GanglionError('not_found')
-        return send(reply, historyPage(visit, history), 404)
-      }
-      const { path, seqId } = view.neuron
-      if (question !== undefined) {
-        const kb = await ctx.readableKb(caller.tenantId, request.params.kb)
-        await noteQuestion(ctx, caller, kb, question, { opened: seqId })
-      }
-      const rail = await kbRail(ctx, caller, view.kb.slug, { folders: foldersOf(path), seqId })
-      return send(reply, neuronView(visit, view, { done, rail }))
-    },
-  )
+  const pages = pagesOf(app)
 
-  app.get(
-    '/kb/:kb/neurons/:seqId/history',
-    { schema: { params: NeuronPath, querystring: HistoryQuery } },
-    async (request, reply) => {
-      const { from, to, view, before } = request.query
-      const caller = callerOf(request)
-      if (from === undefined || to === undefined) {
-        const history = await readHistory(ctx, caller, { ...request.params, before, limit: listLimit })
-        return send(reply, historyPage(visitOf(request), history))
-      }
-      const { kb, seqId } = request.params
-      const versions = await readVersions(ctx, caller, { kb, seqId, from, to })
-      const texts = { before: versions.before.text, after: versions.after.text }
-      const contents = { before: versions.before.content, after: versions.after.content }
-      const difference =
-        view === 'page'
-          ? await comparePages(ctx, caller, { kb, path: versions.after.path, ...contents })
-          : await compareLines(ctx, texts)
-      return send(reply, comparisonPage(visitOf(request), { ...versions, seqId, view, difference }))
-    },
-  )
-
-  app.get(
-    '/kb/:kb/neurons/:seqId/blame',
-    { schema: { params: BlamePath, querystring: BlameQuery } },
-    async (request, reply) => {
-      const caller = callerOf(request)
-      const kb = await kbLabel(await ctx.readableKb(caller.tenantId, request.params.kb))
-      const blame = await readBlame(ctx, caller, { ...request.params, ...request.query })
-      return send(reply, blamePage(visitOf(request), { kb, blame }))
-    },
-  )
-
-  app.get('/kb/:kb/tree', { schema: { params: KbParams, querystring: TreeQuery } }, async (request, reply) => {
-    const caller = callerOf(request)
-    const { kb } = request.params
-    const { folder } = request.query
-    const tree = await readTree(ctx, caller, kb, { ...request.query, limit: treeLimit })
-    const rail = await kbRail(ctx, caller, kb, { folders: folder === '' ? [] : folder.split('/') })
-    return send(reply, folderPage(visitOf(request), tree, rail))
+  pages.get('/kb/:kb/neurons/:seqId', { params: NeuronPath, query: ReadQuery }, async (sent) => {
+    const { visit, caller, params } = sent
+    const { done, for: question, ...version } = sent.query
+    const reading = readPage(ctx, caller, { ...params, ...version })
+    // Others are told of a removed page what they are told of one that never was.
+    const view = await (reaches(visit.session.role, 'curator') ? reading.catch(undefinedOn('not_found')) : reading)
+    if (view === undefined) {
+      const history = await readHistory(ctx, caller, { ...params, limit: listLimit })
+      if (!history.isRemoved) throw new GanglionError('not_found')
+      return { page: historyPage(visit, history), status: 404 }
+    }
+    const { path, seqId } = view.neuron
+    if (question !== undefined) {
+      const kb = await ctx.readableKb(caller.tenantId, params.kb)
+      await noteQuestion(ctx, caller, kb, question, { opened: seqId })
+    }
+    const rail = await kbRail(ctx, caller, view.kb.slug, { folders: foldersOf(path), seqId })
+    return neuronView(visit, view, { done, rail })
   })
 
-  app.get('/kb/:kb/tags', { schema: { params: KbParams, querystring: TagsQuery } }, async (request, reply) => {
-    const { kb } = request.params
-    const { tag, cursor, q, page } = request.query
-    const caller = callerOf(request)
-    const tags = await readTags(ctx, caller, kb, { q, page })
-    if (tag === undefined) return send(reply, tagsPage(visitOf(request), tags, q))
-    const query = { tag, limit: listLimit, ...(cursor === undefined ? {} : { cursor }) }
-    return send(reply, taggedPage(visitOf(request), tags.kb, tag, await listNeurons(ctx, caller, kb, query)))
+  pages.get('/kb/:kb/neurons/:seqId/history', { params: NeuronPath, query: HistoryQuery }, async (sent) => {
+    const { visit, caller, params } = sent
+    const { from, to, view, before } = sent.query
+    if (from === undefined || to === undefined)
+      return historyPage(visit, await readHistory(ctx, caller, { ...params, before, limit: listLimit }))
+    const { kb, seqId } = params
+    const versions = await readVersions(ctx, caller, { kb, seqId, from, to })
+    const texts = { before: versions.before.text, after: versions.after.text }
+    const contents = { before: versions.before.content, after: versions.after.content }
+    const difference =
+      view === 'page'
+        ? await comparePages(ctx, caller, { kb, path: versions.after.path, ...contents })
+        : await compareLines(ctx, texts)
+    return comparisonPage(visit, { ...versions, seqId, view, difference })
   })
 
-  app.get('/kb/:kb/stale', { schema: { params: KbParams, querystring: StaleQuery } }, async (request, reply) => {
-    const { owner, cursor } = request.query
-    const caller = callerOf(request)
-    const kb = await kbLabel(await ctx.readableKb(caller.tenantId, request.params.kb))
-    const query = { stale: true, limit: listLimit, ...(owner && { owner }), ...(cursor && { cursor }) }
-    return send(reply, staleListPage(visitOf(request), kb, owner, await listNeurons(ctx, caller, kb.slug, query)))
+  pages.get('/kb/:kb/neurons/:seqId/blame', { params: BlamePath, query: BlameQuery }, async (sent) => {
+    const { visit, caller, params, query } = sent
+    const kb = await kbLabel(await ctx.readableKb(caller.tenantId, params.kb))
+    return blamePage(visit, { kb, blame: await readBlame(ctx, caller, { ...params, ...query }) })
   })
 
-  app.post(
-    '/kb/:kb/neurons/:seqId/still-true',
-    { config: { people: 'curator' }, schema: { params: NeuronPath } },
-    async (request, reply) => {
-      const { kb, seqId } = request.params
-      const answer = await sayStillTrue(ctx, callerOf(request), { kb, seqId }, {})
-      const to =
-        answer.status === 'approved' ? `${neuronPage(kb, seqId)}?done=verified` : proposedPage(answer.candidateId)
-      return reply.redirect(to, 303)
+  pages.get(
+    '/kb/:kb/tree',
+    { params: KbParams, query: TreeQuery },
+    async ({ visit, caller, params: { kb }, query }) => {
+      const tree = await readTree(ctx, caller, kb, { ...query, limit: treeLimit })
+      const rail = await kbRail(ctx, caller, kb, { folders: query.folder === '' ? [] : query.folder.split('/') })
+      return folderPage(visit, tree, rail)
     },
   )
 
-  app.get('/kb/:kb/graph', { schema: { params: KbParams, querystring: GraphQuery } }, async (request, reply) => {
-    const caller = callerOf(request)
-    const kb = await describeKb(ctx, caller, request.params.kb)
+  pages.get(
+    '/kb/:kb/tags',
+    { params: KbParams, query: TagsQuery },
+    async ({ visit, caller, params: { kb }, query }) => {
+      const { tag, cursor, q, page } = query
+      const tags = await readTags(ctx, caller, kb, { q, page })
+      if (tag === undefined) return tagsPage(visit, tags, q)
+      const tagged = { tag, limit: listLimit, ...(cursor === undefined ? {} : { cursor }) }
+      return taggedPage(visit, tags.kb, tag, await listNeurons(ctx, caller, kb, tagged))
+    },
+  )
+
+  pages.get('/kb/:kb/stale', { params: KbParams, query: StaleQuery }, async ({ visit, caller, params, query }) => {
+    const { owner, cursor } = query
+    const kb = await kbLabel(await ctx.readableKb(caller.tenantId, params.kb))
+    const stale = { stale: true, limit: listLimit, ...(owner && { owner }), ...(cursor && { cursor }) }
+    return staleListPage(visit, kb, owner, await listNeurons(ctx, caller, kb.slug, stale))
+  })
+
+  const ofCurators = { params: NeuronPath, config: { people: 'curator' } } as const
+  pages.post('/kb/:kb/neurons/:seqId/still-true', ofCurators, async ({ caller, params: { kb, seqId } }) => {
+    const answer = await sayStillTrue(ctx, caller, { kb, seqId }, {})
+    const isDone = answer.status === 'approved'
+    return { to: isDone ? `${neuronPage(kb, seqId)}?done=verified` : proposedPage(answer.candidateId) }
+  })
+
+  pages.get('/kb/:kb/graph', { params: KbParams, query: GraphQuery }, async ({ visit, caller, params, query }) => {
+    const kb = await describeKb(ctx, caller, params.kb)
     const graph = await readWholeGraph(ctx, caller, kb.slug)
-    const isLater = graph.nodes.length > maxWaited && request.query.ends === undefined
+    const isLater = graph.nodes.length > maxWaited && query.ends === undefined
     const ends = isLater ? undefined : await readLooseEnds(ctx, caller, kb.slug)
-    return send(reply, graphPage(visitOf(request), kb, { graph, ends }))
+    return graphPage(visit, kb, { graph, ends })
   })
 
-  app.get('/kb/:kb/graph/data', { schema: { params: KbParams } }, async (request) => {
-    const { nodes, edges } = await readWholeGraph(ctx, callerOf(request), request.params.kb)
+  pages.get('/kb/:kb/graph/data', { params: KbParams }, async ({ reply, caller, params }) => {
+    const { nodes, edges } = await readWholeGraph(ctx, caller, params.kb)
     const places = new Map(nodes.map(({ seqId }, index) => [seqId, index]))
-    return {
+    return reply.send({
       nodes: nodes.map(({ seqId, title }) => ({ seqId, title })),
       links: edges.map(({ source, target }) => [places.get(source), places.get(target)]),
-    }
+    })
   })
 
-  app.get('/kb/:kb/files/*', { schema: { params: KbParams.extend({ '*': z.string() }) } }, async (request, reply) => {
-    const { kb, '*': path } = request.params
-    return answerFile(request, reply, await readFile(ctx, callerOf(request), kb, path))
+  pages.get('/kb/:kb/files/*', { params: KbParams.extend({ '*': z.string() }) }, async (sent) => {
+    const { kb, '*': path } = sent.params
+    return answerFile(sent.request, sent.reply, await readFile(ctx, sent.caller, kb, path))
   })
 }
 

@@ -4,7 +4,6 @@ import type { AppContext } from '../../app/open-context.ts'
 import { KbId } from '../../contract/identifiers.ts'
 import { reaches } from '../../contract/vocabulary.ts'
 import { activityKinds, readActivity } from '../../events/read-activity.ts'
-import { callerOf } from '../../http/access/auth.ts'
 import { formTokenPath } from '../../http/openapi.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { readKbOverview, readOverview } from '../../operate/overview/read-overview.ts'
@@ -13,7 +12,7 @@ import type { Caller } from '../../rules/access/caller.ts'
 import type { Html } from '../layout/html-template.ts'
 import type { Visit } from '../layout/page.ts'
 import { filter, KbParams } from '../layout/page-query.ts'
-import { isFragment, send, visitOf } from '../layout/page-routes.ts'
+import { isFragment, pagesOf } from '../layout/page-routes.ts'
 import { activityPage, activitySection } from './activity-page.ts'
 import { findingsRoutes } from './findings-page.ts'
 import { homePage, homeWork } from './home-page.ts'
@@ -38,54 +37,49 @@ const ActivityQuery = z.object({
 const TourForm = z.object({ step: z.enum(['read', 'search', 'dismissed']) })
 
 export function overviewRoutes(app: ZodFastify, ctx: AppContext): void {
-  app.get('/', { schema: { querystring: HomeQuery } }, async (request, reply) => {
-    const caller = callerOf(request)
-    const visit = visitOf(request)
+  const pages = pagesOf(app)
+
+  pages.get('/', { query: HomeQuery }, async ({ request, visit, caller, query }) => {
     const all = await readOverview(ctx, caller)
-    const pages = Math.max(1, Math.ceil(all.length / kbsOnPage))
-    const number = Math.min(request.query.page ?? 1, pages)
+    const count = Math.max(1, Math.ceil(all.length / kbsOnPage))
+    const number = Math.min(query.page ?? 1, count)
     const kbs = all.slice((number - 1) * kbsOnPage, number * kbsOnPage)
-    const view = { kbs, number, pages, latest: { items: [], older: null }, now: new Date() }
-    if (isFragment(request)) return send(reply, homeWork(visit, view))
+    const view = { kbs, number, pages: count, latest: { items: [], older: null }, now: new Date() }
+    if (isFragment(request)) return homeWork(visit, view)
     const latest = await readActivity(ctx, caller, { limit: eventsRead.home })
-    return send(reply, homePage(visit, { ...view, latest, tour: await tourOf(visit, caller) }))
+    return homePage(visit, { ...view, latest, tour: await tourOf(visit, caller) })
   })
 
-  app.get('/kb/:kb', { schema: { params: KbParams } }, async (request, reply) => {
-    const caller = callerOf(request)
-    const overview = await readKbOverview(ctx, caller, request.params.kb)
+  pages.get('/kb/:kb', { params: KbParams }, async ({ request, visit, caller, params }) => {
+    const overview = await readKbOverview(ctx, caller, params.kb)
     const { slug } = overview
     const latest = overview.isBroken
       ? { items: [], older: null }
       : await readActivity(ctx, caller, { kb: slug, limit: eventsRead.home })
-    const visit = visitOf(request)
     const isCurator = reaches(visit.session.role, 'curator') && !overview.isBroken
     const tests = isCurator ? await readTestHistory(ctx, caller, slug) : undefined
     const path = ctx.urls.clone(visit.session.tenant.slug, slug)
     const cloneUrl = new URL(path, `${request.protocol}://${request.host}`).href
     const tour = await tourOf(visit, caller, slug)
-    return send(reply, kbHomePage(visit, { overview, latest, cloneUrl, tour, tests, now: new Date() }))
+    return kbHomePage(visit, { overview, latest, cloneUrl, tour, tests, now: new Date() })
   })
 
-  app.get('/activity', { schema: { querystring: ActivityQuery } }, async (request, reply) => {
-    const caller = callerOf(request)
-    const { kb, kind, before } = request.query
+  pages.get('/activity', { query: ActivityQuery }, async ({ request, visit, caller, query }) => {
     const kbs = (await readOverview(ctx, caller)).map(({ slug, title }) => ({ slug, title }))
+    const { kb, kind, before } = query
     const activity = await readActivity(ctx, caller, { kb, kind, before, limit: eventsRead.page })
     const view = { activity, kbs, kb, kind, before, now: new Date() }
-    return send(reply, isFragment(request) ? activitySection(view) : activityPage(visitOf(request), view))
+    return isFragment(request) ? activitySection(view) : activityPage(visit, view)
   })
 
-  app.post('/tour', { config: { people: 'admin' }, schema: { body: TourForm } }, async (request, reply) => {
-    const caller = callerOf(request)
-    const { step } = request.body
+  pages.post('/tour', { config: { people: 'admin' }, body: TourForm }, async ({ caller, body: { step } }) => {
     const tour = await readTour(ctx, caller)
     await markTour(ctx, caller, step)
-    return reply.redirect(step === 'dismissed' || tour === undefined ? '/' : tourPath(tour, step), 303)
+    return { to: step === 'dismissed' || tour === undefined ? '/' : tourPath(tour, step) }
   })
 
   // For the description of the API, which is no page of ours.
-  app.get(formTokenPath, async (request, reply) => reply.type('text/plain').send(visitOf(request).formToken))
+  pages.get(formTokenPath, {}, ({ reply, visit }) => reply.type('text/plain').send(visit.formToken))
 
   findingsRoutes(app, ctx)
 

@@ -1,8 +1,6 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AppContext } from '../../../app/open-context.ts'
 import { neuronPage, proposedPage } from '../../../contract/console-paths.ts'
 import { GanglionError, undefinedOn, ValidationError } from '../../../contract/errors.ts'
-import { callerOf } from '../../../http/access/auth.ts'
 import { renderMarkdown } from '../../../pages/render-page.ts'
 import { checkPage } from '../../../pages/write/check-page.ts'
 import { type BlankPage, type OpenPage, openBlankPage, openPage } from '../../../pages/write/open-page.ts'
@@ -10,9 +8,10 @@ import { rebasePage } from '../../../pages/write/rebase-page.ts'
 import type { Refusal } from '../../../pages/write/submit-page.ts'
 import { writePage } from '../../../pages/write/write-page.ts'
 import type { PageWrite } from '../../../pages/write/written-page.ts'
+import type { Caller } from '../../../rules/access/caller.ts'
 import type { FormErrors } from '../../layout/form.ts'
-import { type HtmlPart, html } from '../../layout/html-template.ts'
-import { isFragment, send, visitOf } from '../../layout/page-routes.ts'
+import { type Html, type HtmlPart, html } from '../../layout/html-template.ts'
+import { type ConsoleRequest, isFragment, type PageAnswer } from '../../layout/page-routes.ts'
 import { type Beside, beside } from './beside.ts'
 import { type EditorView, editorPage, type PageConflict } from './editor-page.ts'
 import {
@@ -24,7 +23,6 @@ import {
   noteOf,
   type PageFields,
   type PageForm,
-  type Reading,
   typedIn,
 } from './page-form.ts'
 
@@ -37,62 +35,55 @@ const labels: readonly [keyof PageFields, string][] = [
   ['readers', 'Who may read the page'],
 ]
 
-export type EditPlace = { kb: string; seqId?: string | undefined }
+type EditPlace = { kb: string; seqId?: string | undefined }
+type SentEdit = ConsoleRequest<EditPlace, unknown, PageForm>
 
 /** An edit as its form has it: the version that it began from, and what it changes there. */
 type Edit = { opened: OpenPage | BlankPage; fields: PageFields; write: PageWrite; errors: FormErrors }
 
 export async function showEditor(
-  reading: Reading<EditPlace>,
+  ctx: AppContext,
+  { visit, caller, params }: ConsoleRequest<EditPlace>,
   given: Partial<PageFields>,
   mate: string | undefined,
-): Promise<FastifyReply> {
-  const { ctx, request, reply, place } = reading
-  const opened = await open(ctx, request, place, { mate })
+): Promise<Html> {
+  const opened = await open(ctx, caller, params, { mate })
   const view = viewOf(opened, { ...shownIn(opened), ...given })
   const problems = 'seqId' in opened ? opened.problems : []
   const warning = problems.length > 0 ? unreadable(problems) : isTooLarge(view.fields) && tooLarge
-  return send(reply, editorPage(visitOf(request), { ...view, warning }))
+  return editorPage(visit, { ...view, warning })
 }
 
 /** Shows what a form's page would look like and what is wrong with it, and writes nothing. */
-export async function showPreview(reading: Reading<EditPlace>, form: PageForm): Promise<FastifyReply> {
-  const { ctx, request, reply, place } = reading
-  const edit = await readEdit(ctx, request, place, form)
-  const seen = await lookAt(ctx, request, edit)
-  if (isFragment(request)) return send(reply, beside(seen))
-  return send(reply, editorPage(visitOf(request), { ...viewOf(edit.opened, edit.fields, form), beside: seen }))
+export async function showPreview(ctx: AppContext, sent: SentEdit): Promise<Html> {
+  const edit = await readEdit(ctx, sent)
+  const seen = await lookAt(ctx, sent.caller, edit)
+  if (isFragment(sent.request)) return beside(seen)
+  return editorPage(sent.visit, { ...viewOf(edit.opened, edit.fields, sent.body), beside: seen })
 }
 
 /** Proposes or publishes what a form says. What cannot be taken is shown again with all that was typed. */
-export async function submitEdit(reading: Reading<EditPlace>, form: PageForm): Promise<FastifyReply> {
-  const { ctx, request, reply, place } = reading
-  const edit = await readEdit(ctx, request, place, form)
+export async function submitEdit(ctx: AppContext, sent: SentEdit): Promise<PageAnswer> {
+  const { visit, caller, params, body: form } = sent
+  const edit = await readEdit(ctx, sent)
   const again = async (status: number, more: Partial<EditorView>) => {
-    const seen = await lookAt(ctx, request, edit)
-    return send(
-      reply,
-      editorPage(visitOf(request), { ...viewOf(edit.opened, edit.fields, form), beside: seen, ...more }),
-      status,
-    )
+    const seen = await lookAt(ctx, caller, edit)
+    return { page: editorPage(visit, { ...viewOf(edit.opened, edit.fields, form), beside: seen, ...more }), status }
   }
   if (hasErrors(edit.errors)) return again(422, { errors: edit.errors })
   try {
-    const submitted = await writePage(ctx, callerOf(request), edit.write, {
-      kb: place.kb,
+    const submitted = await writePage(ctx, caller, edit.write, {
+      kb: params.kb,
       candidateId: form.candidate,
       note: noteOf(form),
       publish: form.do === 'publish',
     })
     const { candidateId } = submitted
-    if (submitted.status === 'approved') {
-      return reply.redirect(`${neuronPage(edit.opened.kb.slug, submitted.seqId)}?done=published`, 303)
-    }
-    if (submitted.refusal === undefined) return reply.redirect(proposedPage(candidateId), 303)
-    return again(
-      409,
-      await afterRefusal(reading, form, { fields: edit.fields, candidateId, refusal: submitted.refusal }),
-    )
+    if (submitted.status === 'approved')
+      return { to: `${neuronPage(edit.opened.kb.slug, submitted.seqId)}?done=published` }
+    const { refusal } = submitted
+    if (refusal === undefined) return { to: proposedPage(candidateId) }
+    return again(409, await afterRefusal(ctx, sent, { fields: edit.fields, candidateId, refusal }))
   } catch (error) {
     if (error instanceof ValidationError) return again(422, { errors: error })
     if (error instanceof GanglionError && error.status < 500) return again(error.status, { warning: error.message })
@@ -102,22 +93,17 @@ export async function submitEdit(reading: Reading<EditPlace>, form: PageForm): P
 
 /** The editor on the present version of its page, after main could not take what was written on an earlier one. */
 async function afterRefusal(
-  { ctx, request, place: { kb, seqId } }: Reading<EditPlace>,
-  form: PageForm,
+  ctx: AppContext,
+  { caller, params: { kb, seqId }, body: form }: SentEdit,
   { fields: typed, candidateId, refusal }: { fields: PageFields; candidateId: string; refusal: Refusal },
 ): Promise<Partial<EditorView>> {
   const waits = html`What you wrote is kept: it waits in <a href="/queue/${candidateId}">the queue</a>.`
   if (refusal.code !== 'merge_conflict' || seqId === undefined) {
     return { candidateId, warning: html`<p>${reasonOf(refusal)} ${waits}</p>` }
   }
-  const caller = callerOf(request)
   const opened = await openPage(ctx, caller, { kb, seqId, at: form.base })
-  const { latest, content, conflicts } = await rebasePage(ctx, caller, {
-    kb,
-    seqId,
-    base: form.base,
-    content: typed.content,
-  })
+  const onBase = { kb, seqId, base: form.base, content: typed.content }
+  const { latest, content, conflicts } = await rebasePage(ctx, caller, onBase)
   const { fields, conflict } = rebased(typed, { before: fieldsOf(opened), latest: fieldsOf(latest) })
   const warning = html`<p>Somebody has changed this page in the same places since you began. ${waits}
     If you solve the conflict here and send it again, that takes its place.</p>`
@@ -134,19 +120,18 @@ function reasonOf({ code, message }: Refusal): string {
 
 async function open(
   ctx: AppContext,
-  request: FastifyRequest,
+  caller: Caller,
   { kb, seqId }: EditPlace,
   edit: { at?: string; candidateId?: string; mate?: string | undefined },
 ): Promise<OpenPage | BlankPage> {
-  const caller = callerOf(request)
   if (seqId === undefined) return openBlankPage(ctx, caller, { kb, ...edit })
   return openPage(ctx, caller, { kb, seqId, ...edit })
 }
 
-async function readEdit(ctx: AppContext, request: FastifyRequest, place: EditPlace, form: PageForm): Promise<Edit> {
+async function readEdit(ctx: AppContext, { caller, params, body: form }: SentEdit): Promise<Edit> {
   const { base: at, candidate: candidateId } = form
-  const version = await open(ctx, request, place, { at, candidateId }).catch(undefinedOn('not_found'))
-  const opened: OpenPage | BlankPage = version ?? (await open(ctx, request, place, { candidateId }))
+  const version = await open(ctx, caller, params, { at, candidateId }).catch(undefinedOn('not_found'))
+  const opened: OpenPage | BlankPage = version ?? (await open(ctx, caller, params, { candidateId }))
   const shown = shownIn(opened)
   const fields = typedIn(form, shown)
   const { changes, errors } = formChanges(fields, shown)
@@ -158,10 +143,9 @@ async function readEdit(ctx: AppContext, request: FastifyRequest, place: EditPla
 
 async function lookAt(
   ctx: AppContext,
-  request: FastifyRequest,
+  caller: Caller,
   { opened, fields: { content }, write, errors }: Edit,
 ): Promise<Beside> {
-  const caller = callerOf(request)
   const kb = opened.kb.slug
   const page = 'seqId' in opened ? opened : undefined
   const rendered = await renderMarkdown(ctx, caller, { kb, content, path: page?.path, idPrefix: 'preview-' })

@@ -1,6 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { AppContext } from '../../../app/open-context.ts'
 import { edgeTypes } from '../../../contract/enumerations.ts'
 import type { EdgeType } from '../../../contract/vocabulary.ts'
 import type { OpenPage } from '../../../pages/write/open-page.ts'
@@ -131,14 +129,6 @@ function listOf(text: string, separator: RegExp): string[] {
 /** Browsers send every line ending as CRLF. */
 function plain(value: string | readonly string[]): string {
   return typeof value === 'string' ? value.replace(/\r\n?/g, '\n') : JSON.stringify([...value].sort())
-}
-
-/** A request for a place of a knowledge base, and what answers it. */
-export type Reading<Place> = {
-  ctx: AppContext
-  request: FastifyRequest
-  reply: FastifyReply
-  place: Place
 }
 
 export type PagePlace = { kb: string; seqId: string }

@@ -1,15 +1,14 @@
-import type { FastifyReply } from 'fastify'
+import type { AppContext } from '../../../app/open-context.ts'
 import { neuronPage, proposedPage } from '../../../contract/console-paths.ts'
-import { callerOf } from '../../../http/access/auth.ts'
 import { readNeuron } from '../../../pages/read-neuron.ts'
 import { type OpenPage, openPage } from '../../../pages/write/open-page.ts'
 import { removePage } from '../../../pages/write/write-page.ts'
 import { button, form, textArea } from '../../layout/form.ts'
 import { type Html, type HtmlPart, html } from '../../layout/html-template.ts'
 import { page, type Visit } from '../../layout/page.ts'
-import { send, visitOf } from '../../layout/page-routes.ts'
+import type { ConsoleRequest, PageAnswer } from '../../layout/page-routes.ts'
 import { linkingPages } from './linking-pages.ts'
-import { noteOf, type PageForm, type PagePlace, type Reading } from './page-form.ts'
+import { noteOf, type PageForm, type PagePlace } from './page-form.ts'
 
 type RemoveView = {
   opened: OpenPage
@@ -27,36 +26,37 @@ type RemoveView = {
 const most = 1000
 
 export async function showRemoval(
-  { ctx, request, reply, place }: Reading<PagePlace>,
-  shown: { part: number; note?: string; candidateId?: string; warning?: HtmlPart; status?: number },
-): Promise<FastifyReply> {
-  const caller = callerOf(request)
-  const { status = 200, part, note = '', warning } = shown
-  const opened = await openPage(ctx, caller, place)
-  const { backlinks } = await readNeuron(ctx, caller, place)
+  ctx: AppContext,
+  { visit, caller, params }: ConsoleRequest<PagePlace>,
+  shown: { part: number; note?: string; candidateId?: string; warning?: HtmlPart },
+): Promise<Html> {
+  const { part, note = '', warning } = shown
+  const opened = await openPage(ctx, caller, params)
+  const { backlinks } = await readNeuron(ctx, caller, params)
   const linking = [...new Map(backlinks.map((link) => [link.seqId, link])).values()]
   const candidateId = shown.candidateId ?? opened.candidateId
   const view = { opened, candidateId, linking, isMore: backlinks.length >= most, note, warning, part }
-  return send(reply, removalPage(visitOf(request), view), status)
+  return removalPage(visit, view)
 }
 
 /** Proposes a removal, or removes the page. A page that was changed since it was shown is shown again. */
-export async function submitRemoval(reading: Reading<PagePlace>, form: PageForm): Promise<FastifyReply> {
-  const { ctx, request, reply, place } = reading
-  const target = { seqId: place.seqId, base: form.base }
-  const submitted = await removePage(ctx, callerOf(request), target, {
-    kb: place.kb,
+export async function submitRemoval(
+  ctx: AppContext,
+  sent: ConsoleRequest<PagePlace, unknown, PageForm>,
+): Promise<PageAnswer> {
+  const { caller, params, body: form } = sent
+  const target = { seqId: params.seqId, base: form.base }
+  const submitted = await removePage(ctx, caller, target, {
+    kb: params.kb,
     candidateId: form.candidate,
     note: noteOf(form),
     publish: form.do === 'publish',
   })
   const { candidateId } = submitted
-  if (submitted.status === 'approved' || submitted.refusal === undefined) {
-    return reply.redirect(proposedPage(candidateId), 303)
-  }
+  if (submitted.status === 'approved' || submitted.refusal === undefined) return { to: proposedPage(candidateId) }
   const warning = html`<p>Somebody has changed this page since you saw it, so it is not removed. Look at it again.
     The removal waits in <a href="/queue/${candidateId}">the queue</a>; if you send it again, that takes its place.</p>`
-  return showRemoval(reading, { part: 1, note: form.note, candidateId, warning, status: 409 })
+  return { page: await showRemoval(ctx, sent, { part: 1, note: form.note, candidateId, warning }), status: 409 }
 }
 
 function removalPage(visit: Visit, view: RemoveView): Html {

@@ -1,43 +1,41 @@
-import type { FastifyReply } from 'fastify'
+import type { AppContext } from '../../../app/open-context.ts'
 import { neuronPage, proposedPage } from '../../../contract/console-paths.ts'
 import { GanglionError, ValidationError } from '../../../contract/errors.ts'
-import { callerOf } from '../../../http/access/auth.ts'
 import { type OpenPage, openPage } from '../../../pages/write/open-page.ts'
 import { type PageRename, previewRename, type RenamePreview } from '../../../pages/write/preview-rename.ts'
 import { writePage } from '../../../pages/write/write-page.ts'
 import { button, errorSummary, type FormErrors, field, form } from '../../layout/form.ts'
 import { type Html, type HtmlPart, html } from '../../layout/html-template.ts'
 import { page, type Visit } from '../../layout/page.ts'
-import { send, visitOf } from '../../layout/page-routes.ts'
+import type { ConsoleRequest, PageAnswer } from '../../layout/page-routes.ts'
 import { linkingPages } from './linking-pages.ts'
-import { fieldsOf, formChanges, type PageForm, type PagePlace, type Reading, typedIn } from './page-form.ts'
+import { fieldsOf, formChanges, type PageForm, type PagePlace, typedIn } from './page-form.ts'
 
 export async function showRename(
-  { ctx, request, reply, place }: Reading<PagePlace>,
-  { title, path, part }: Partial<Names> & { part: number },
-): Promise<FastifyReply> {
-  const caller = callerOf(request)
-  const opened = await openPage(ctx, caller, place)
+  ctx: AppContext,
+  { visit, caller, params, query }: ConsoleRequest<PagePlace, Partial<Names> & { part: number }>,
+): Promise<PageAnswer> {
+  const { title, path, part } = query
+  const opened = await openPage(ctx, caller, params)
   const shown = fieldsOf(opened)
   const typed = { title: title ?? shown.title, path: path ?? shown.path }
   const view: RenameView = { opened, candidateId: opened.candidateId, typed, part }
-  if (title === undefined || path === undefined) return send(reply, renamePage(visitOf(request), view))
+  if (title === undefined || path === undefined) return renamePage(visit, view)
   const { write, errors } = renameOf(opened, typed)
   try {
     if (errors !== undefined) throw new ValidationError(errors)
-    const preview = await previewRename(ctx, caller, write, { kb: place.kb })
-    return send(reply, renamePage(visitOf(request), { ...view, preview }))
+    const preview = await previewRename(ctx, caller, write, { kb: params.kb })
+    return renamePage(visit, { ...view, preview })
   } catch (error) {
-    return sendRefused({ request, reply }, view, error)
+    return renameRefusal(visit, view, error)
   }
 }
 
 export async function submitRename(
-  { ctx, request, reply, place }: Reading<PagePlace>,
-  form: PageForm,
-): Promise<FastifyReply> {
-  const caller = callerOf(request)
-  const opened = await openPage(ctx, caller, { ...place, at: form.base })
+  ctx: AppContext,
+  { visit, caller, params, body: form }: ConsoleRequest<PagePlace, unknown, PageForm>,
+): Promise<PageAnswer> {
+  const opened = await openPage(ctx, caller, { ...params, at: form.base })
   const { title, path } = typedIn(form, fieldsOf(opened))
   const typed = { title, path }
   const view: RenameView = { opened, candidateId: form.candidate, typed, part: 1 }
@@ -45,19 +43,17 @@ export async function submitRename(
     const { write, errors } = renameOf(opened, typed)
     if (errors !== undefined) throw new ValidationError(errors)
     const submitted = await writePage(ctx, caller, write, {
-      kb: place.kb,
+      kb: params.kb,
       candidateId: form.candidate,
       publish: form.do === 'publish',
     })
-    if (submitted.status === 'approved') {
-      return reply.redirect(`${neuronPage(opened.kb.slug, submitted.seqId)}?done=renamed`, 303)
-    }
+    if (submitted.status === 'approved') return { to: `${neuronPage(opened.kb.slug, submitted.seqId)}?done=renamed` }
     const { candidateId, refusal } = submitted
-    if (refusal === undefined) return reply.redirect(proposedPage(candidateId), 303)
+    if (refusal === undefined) return { to: proposedPage(candidateId) }
     const warning = html`<p>${refusal.message} The rename waits in <a href="/queue/${candidateId}">the queue</a>.</p>`
-    return send(reply, renamePage(visitOf(request), { ...view, warning }), 409)
+    return { page: renamePage(visit, { ...view, warning }), status: 409 }
   } catch (error) {
-    return sendRefused({ request, reply }, view, error)
+    return renameRefusal(visit, view, error)
   }
 }
 
@@ -76,18 +72,10 @@ function renameOf(
   }
 }
 
-function sendRefused(
-  { request, reply }: Pick<Reading<PagePlace>, 'request' | 'reply'>,
-  view: RenameView,
-  error: unknown,
-): FastifyReply {
-  const show = (status: number, shown: { errors?: FormErrors; warning?: HtmlPart }) =>
-    send(reply, renamePage(visitOf(request), { ...view, ...shown }), status)
-  if (error instanceof ValidationError) return show(422, { errors: error })
-  if (error instanceof GanglionError && error.status < 500) {
-    return show(error.status, { warning: error.message })
-  }
-  throw error
+function renameRefusal(visit: Visit, view: RenameView, error: unknown): PageAnswer {
+  if (error instanceof ValidationError) return { page: renamePage(visit, { ...view, errors: error }), status: 422 }
+  if (!(error instanceof GanglionError) || error.status >= 500) throw error
+  return { page: renamePage(visit, { ...view, warning: error.message }), status: error.status }
 }
 
 export type Names = { title: string; path: string }

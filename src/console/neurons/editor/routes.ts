@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { AppContext } from '../../../app/open-context.ts'
-import { callerOf } from '../../../http/access/auth.ts'
 import type { ZodFastify } from '../../../http/zod-compilers.ts'
 import { complete } from '../../../pages/write/complete.ts'
 import { isSubmitted } from '../../../pages/write/is-submitted.ts'
+import { pagesOf } from '../../layout/page-routes.ts'
 import { showEditor, showPreview, submitEdit } from './edit.ts'
 import { PageForm } from './page-form.ts'
 import { showRemoval, submitRemoval } from './remove.ts'
@@ -32,61 +32,34 @@ const Typed = z.object({
   path: z.string().max(1000).exactOptional(),
 })
 
-const people = 'curator'
-
 export function editorRoutes(app: ZodFastify, ctx: AppContext): void {
+  const pages = pagesOf(app, { people: 'curator' })
   for (const url of ['/kb/:kb/neurons/:seqId/edit', '/kb/:kb/new']) {
-    app.get(url, { config: { people }, schema: { params: PageParams, querystring: Given } }, async (request, reply) => {
-      const { title = '', folder, with: mate } = request.query
-      const isNew = request.params.seqId === undefined
+    pages.get(url, { params: PageParams, query: Given }, (sent) => {
+      const { title = '', folder, with: mate } = sent.query
+      const isNew = sent.params.seqId === undefined
       const given = isNew ? { title, path: folder === undefined ? '' : `${folder}/` } : {}
-      return showEditor({ ctx, request, reply, place: request.params }, given, mate)
+      return showEditor(ctx, sent, given, mate)
     })
-    app.post(
-      url,
-      { config: { people, keepsForm: true }, schema: { params: PageParams, body: PageForm } },
-      async (request, reply) => submitEdit({ ctx, request, reply, place: request.params }, request.body),
-    )
+    const typing = { params: PageParams, body: PageForm } as const
+    pages.post(url, { ...typing, config: { keepsForm: true } }, (sent) => submitEdit(ctx, sent))
     // It changes nothing, so it asks for no token: a form that outlived its session is shown here again.
-    app.post(
-      `${url}/preview`,
-      {
-        config: { people, keepsForm: true, readsForm: true, rate: 'read' },
-        schema: { params: PageParams, body: PageForm },
-      },
-      async (request, reply) => showPreview({ ctx, request, reply, place: request.params }, request.body),
-    )
+    const config = { keepsForm: true, readsForm: true, rate: 'read' } as const
+    pages.post(`${url}/preview`, { ...typing, config }, (sent) => showPreview(ctx, sent))
   }
 
   const neuron = '/kb/:kb/neurons/:seqId'
-  app.get(
-    `${neuron}/rename`,
-    { config: { people }, schema: { params: NeuronParams, querystring: Renaming } },
-    async (request, reply) => showRename({ ctx, request, reply, place: request.params }, request.query),
-  )
-  app.post(
-    `${neuron}/rename`,
-    { config: { people }, schema: { params: NeuronParams, body: PageForm } },
-    async (request, reply) => submitRename({ ctx, request, reply, place: request.params }, request.body),
-  )
-  app.get(
-    `${neuron}/remove`,
-    { config: { people }, schema: { params: NeuronParams, querystring: Parts } },
-    async (request, reply) => showRemoval({ ctx, request, reply, place: request.params }, request.query),
-  )
-  app.post(
-    `${neuron}/remove`,
-    { config: { people }, schema: { params: NeuronParams, body: PageForm } },
-    async (request, reply) => submitRemoval({ ctx, request, reply, place: request.params }, request.body),
+  const typing = { params: NeuronParams, body: PageForm } as const
+  pages.get(`${neuron}/rename`, { params: NeuronParams, query: Renaming }, (sent) => showRename(ctx, sent))
+  pages.post(`${neuron}/rename`, typing, (sent) => submitRename(ctx, sent))
+  pages.get(`${neuron}/remove`, { params: NeuronParams, query: Parts }, (sent) => showRemoval(ctx, sent, sent.query))
+  pages.post(`${neuron}/remove`, typing, (sent) => submitRemoval(ctx, sent))
+
+  pages.get('/kb/:kb/complete', { params: KbParams, query: Typed }, async ({ reply, caller, params, query }) =>
+    reply.send({ found: await complete(ctx, caller, params.kb, query) }),
   )
 
-  app.get(
-    '/kb/:kb/complete',
-    { config: { people }, schema: { params: KbParams, querystring: Typed } },
-    async (request) => ({ found: await complete(ctx, callerOf(request), request.params.kb, request.query) }),
+  pages.get('/edits/:id', { params: z.object({ id: z.uuid() }) }, async ({ reply, caller, params }) =>
+    reply.send({ isSubmitted: await isSubmitted(ctx, caller, params.id) }),
   )
-
-  app.get('/edits/:id', { config: { people }, schema: { params: z.object({ id: z.uuid() }) } }, async (request) => ({
-    isSubmitted: await isSubmitted(ctx, callerOf(request), request.params.id),
-  }))
 }
