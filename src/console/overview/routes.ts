@@ -11,28 +11,22 @@ import { markTour, readTour } from '../../operate/overview/tour.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import type { Html } from '../layout/html-template.ts'
 import type { Visit } from '../layout/page.ts'
-import { filter, KbParams } from '../layout/page-query.ts'
+import { filter, KbParams, WholeNumber } from '../layout/page-query.ts'
 import { isFragment, pagesOf } from '../layout/page-routes.ts'
 import { activityPage, activitySection } from './activity-page.ts'
 import { findingsRoutes } from './findings-page.ts'
-import { homePage, homeWork } from './home-page.ts'
-import { kbHomePage } from './kb-home-page.ts'
+import { homePage, homeWork, kbHomePage } from './home-page.ts'
 import { tourPart, tourPath } from './tour-page.ts'
 
 const kbsOnPage = 100
 /** Events from which the last lines of a home page, or a page of lines, are made. */
 const eventsRead = { home: 150, page: 200 }
 
-const Count = z
-  .string()
-  .regex(/^[1-9][0-9]{0,14}$/, 'must be a number')
-  .transform(Number)
-
-const HomeQuery = z.object({ page: filter(Count) })
+const HomeQuery = z.object({ page: filter(WholeNumber) })
 const ActivityQuery = z.object({
   kb: filter(KbId),
   kind: filter(z.enum(Object.keys(activityKinds) as (keyof typeof activityKinds)[])),
-  before: filter(Count),
+  before: filter(WholeNumber),
 })
 const TourForm = z.object({ step: z.enum(['read', 'search', 'dismissed']) })
 
