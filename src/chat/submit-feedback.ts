@@ -8,8 +8,8 @@ import { neuronsOfDocument, titleOf } from '../kb/projection/neuron-queries.ts'
 import { submitCandidate } from '../queue/submit-candidate.ts'
 import { type Caller, isVisitor } from '../rules/access/caller.ts'
 import { isUuid } from '../rules/candidates/candidate-id.ts'
-import { escapeMarkdown, neuronLink, shorten } from '../rules/text/inert-text.ts'
 import { oneLine } from '../rules/text/lines.ts'
+import { escapeMarkdown, neuronLink, shorten } from '../rules/text/literal.ts'
 
 /**
  * Submits feedback of a reader on an answer to the queue.

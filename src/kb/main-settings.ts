@@ -4,7 +4,7 @@ import type { KbSettings } from '../rules/kb-settings.ts'
 import { type Context, onePer } from './context.ts'
 import { bringUp } from './kb-access.ts'
 import type { KbIdentity } from './kb-identity.ts'
-import type { KbLabel } from './kb-label.ts'
+import type { KbLabel } from './readable-kb.ts'
 import { mainRef } from './refs/kb-refs.ts'
 
 export const mainSettings = onePer((ctx: Context) => new MainSettings(ctx))

@@ -2,6 +2,8 @@ import type { ReadRepository } from '../git/staged-repository.ts'
 import type { KnowledgeBase } from './knowledge-base.ts'
 import type { AllTables, MainTables, Projection } from './projection/projection.ts'
 
+export type KbLabel = { slug: string; title: string }
+
 /**
  * Knowledge base whose main can be read. At its first opening that is possible before its candidates are followed; work that depends on
  * candidates waits for `whole`.
@@ -15,4 +17,10 @@ export type ReadableKb = Pick<KnowledgeBase, 'identity' | 'parser' | 'heads' | '
   whole(): Promise<Pick<KnowledgeBase, 'parser'> & { repository: ReadRepository; projection: { read: AllTables } }>
   /** Set for a preview: the knowledge base it is based on, and the Neurons that differ from it. */
   laidOver?: { on: KnowledgeBase; changed: readonly string[] }
+}
+
+export async function kbLabel(kb: Pick<ReadableKb, 'identity' | 'settings'>): Promise<KbLabel> {
+  const { slug } = kb.identity
+  const { title } = await kb.settings()
+  return { slug, title: title ?? slug }
 }

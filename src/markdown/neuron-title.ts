@@ -1,7 +1,6 @@
 import type { Nodes } from 'mdast'
 import type { NeuronFields } from '../rules/neurons/neuron.ts'
-import { atxHeading } from '../rules/text/atx-heading.ts'
-import { splitAnchor } from '../rules/text/heading-anchor.ts'
+import { atxHeading, splitAnchor } from '../rules/text/atx-heading.ts'
 import { cutText } from '../rules/text/whole-characters.ts'
 import { withoutComments } from './comments.ts'
 import { parseMarkdown } from './parse/parse-markdown.ts'

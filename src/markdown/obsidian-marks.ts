@@ -1,6 +1,6 @@
 import type { Blockquote, Heading, ListItem, Nodes, Paragraph, Root } from 'mdast'
 import { headingId } from '../rules/links/headings.ts'
-import { splitAnchor } from '../rules/text/heading-anchor.ts'
+import { splitAnchor } from '../rules/text/atx-heading.ts'
 import { append } from './append.ts'
 
 const calloutType = /^\[![^\]\n]+\][+-]?[ \t]*/

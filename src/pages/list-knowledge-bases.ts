@@ -1,7 +1,7 @@
 import type { KnowledgeBaseList } from '../contract/knowledge-bases.ts'
 import type { Context } from '../kb/context.ts'
-import type { KbLabel } from '../kb/kb-label.ts'
 import { mainSettings } from '../kb/main-settings.ts'
+import type { KbLabel } from '../kb/readable-kb.ts'
 import type { Caller } from '../rules/access/caller.ts'
 
 /** Number of knowledge bases whose settings are read at a time. */

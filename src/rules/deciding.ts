@@ -4,7 +4,7 @@ import type { Zone } from '../contract/vocabulary.ts'
 import { type Actor, type Candidate, type Decision, ingestActor, type VotedPage } from './candidates/candidate.ts'
 import { textsOf } from './candidates/metadata.ts'
 import { tagKey } from './neurons/tag.ts'
-import { isBelow } from './paths/is-below.ts'
+import { isBelow } from './paths/neuron-path.ts'
 
 /** Owners whose approval is required for changes of files below a path or pages with a tag. */
 export type OwnerRule = { paths: string[]; tags: string[] /** E-mails, and names of keys. */; people: string[] }

@@ -4,7 +4,7 @@ import type { Context } from '../../kb/context.ts'
 import { inUse } from '../../kb/open/kb-use.ts'
 import type { ForgeLink } from '../../state/forge/forge-links.ts'
 import { ForgeError } from '../forge-error.ts'
-import { retryAfter } from '../rate-limit.ts'
+import { retryAfter } from '../forge-http.ts'
 import { type BridgeOptions, ForgeBridge } from './forge-bridge.ts'
 import { isForgeError } from './linked.ts'
 

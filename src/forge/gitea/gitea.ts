@@ -1,12 +1,18 @@
 import type { z } from 'zod'
-import { Ignored } from '../answer-fields.ts'
-import { type DraftMark, markedTitle, plainTitle } from '../draft-title.ts'
+import {
+  byTime,
+  commentNumber,
+  type DraftMark,
+  Ignored,
+  isHmacOf,
+  markedTitle,
+  numberIn,
+  plainTitle,
+  tokenOf,
+} from '../adapter-helpers.ts'
 import type { Delivery, Forge, PullRequest, Remark, Report, ReportedFinding } from '../forge-adapter.ts'
 import { ForgeError, noPermission } from '../forge-error.ts'
 import { ForgeHttp, type ForgeHttpTiming } from '../forge-http.ts'
-import { byTime, commentNumber, numberIn } from '../remarks.ts'
-import { isHmacOf } from '../signature.ts'
-import { tokenOf } from '../token.ts'
 import {
   Comment,
   GiteaCommit,

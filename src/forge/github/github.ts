@@ -1,10 +1,8 @@
 import type { z } from 'zod'
-import { Ignored } from '../answer-fields.ts'
+import { byTime, commentNumber, Ignored, isHmacOf, numberIn } from '../adapter-helpers.ts'
 import type { Delivery, Forge, PullRequest, Remark, Report } from '../forge-adapter.ts'
 import { ForgeError, noPermission } from '../forge-error.ts'
 import { ForgeHttp, type ForgeHttpTiming } from '../forge-http.ts'
-import { byTime, commentNumber, numberIn } from '../remarks.ts'
-import { isHmacOf } from '../signature.ts'
 import {
   GithubCommit,
   GithubPermission,

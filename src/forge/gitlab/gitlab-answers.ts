@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Time } from '../answer-fields.ts'
+import { Time } from '../adapter-helpers.ts'
 import type { ForgeAccount } from '../forge-adapter.ts'
 
 export const GitlabUser = z.object({ username: z.string(), name: z.string() })

@@ -1,12 +1,9 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { z } from 'zod'
-import { Ignored } from '../answer-fields.ts'
-import { type DraftMark, markedTitle, plainTitle } from '../draft-title.ts'
+import { byTime, commentNumber, type DraftMark, Ignored, markedTitle, plainTitle, tokenOf } from '../adapter-helpers.ts'
 import type { Delivery, Forge, PullRequest, Remark, Report } from '../forge-adapter.ts'
 import { ForgeError } from '../forge-error.ts'
 import { ForgeHttp, type ForgeHttpTiming } from '../forge-http.ts'
-import { byTime, commentNumber } from '../remarks.ts'
-import { tokenOf } from '../token.ts'
 import {
   GitlabCommit,
   GitlabNote,

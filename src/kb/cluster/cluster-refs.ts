@@ -14,7 +14,7 @@ import { coalesce } from '../../system/concurrency/coalesce.ts'
 import { KeyedLock } from '../../system/concurrency/keyed-lock.ts'
 import { stageNewPack } from './new-pack.ts'
 import { PackCache } from './pack-cache.ts'
-import { putPack } from './put-pack.ts'
+import { putPack } from './put-repository.ts'
 import { type TakeTurn, WriteTurns } from './write-turns.ts'
 
 type Shared = {

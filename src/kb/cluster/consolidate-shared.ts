@@ -4,7 +4,7 @@ import { discardPack, packPath, stagedPack } from '../../git/objects/pack-files.
 import type { Repositories } from '../../state/directory/repositories.ts'
 import type { PackStore } from '../../state/packs/pack-store.ts'
 import { PackCache } from './pack-cache.ts'
-import { putPack } from './put-pack.ts'
+import { putPack } from './put-repository.ts'
 
 type Shared = { repositories: Repositories; packs: PackStore }
 

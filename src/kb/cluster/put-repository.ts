@@ -1,4 +1,7 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { pipeline } from 'node:stream/promises'
 import type { Oid } from '../../git/objects/object.ts'
 import { discardPack, stagedPack } from '../../git/objects/pack-files.ts'
 import { Repository } from '../../git/repository.ts'
@@ -6,7 +9,6 @@ import type { PackEntry } from '../../state/directory/repositories.ts'
 import type { PackStore } from '../../state/packs/pack-store.ts'
 import { stageNewPack } from './new-pack.ts'
 import { PackCache } from './pack-cache.ts'
-import { putPack } from './put-pack.ts'
 
 /** Refs of a repository, and the pack with everything reachable from them; none if there is no ref. */
 export type PutRepository = { kbId: string; refs: ReadonlyMap<string, Oid>; packs: PackEntry[] }
@@ -36,4 +38,17 @@ export async function putRepository(
     await discardPack(staged)
     repository.close()
   }
+}
+
+/** Uploads a pack to the store under a new key. @param name its checksum @param path of its file */
+export async function putPack(
+  packs: Pick<PackStore, 'put'>,
+  { kbId, name, path }: { kbId: string; name: string; path: string },
+): Promise<PackEntry> {
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(path), hash)
+  const { size } = await stat(path)
+  const key = `${kbId}/${name}-${randomBytes(4).toString('hex')}.pack`
+  await packs.put(key, { path, size, sha256: hash.digest('hex') })
+  return { key, name, size }
 }

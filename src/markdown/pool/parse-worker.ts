@@ -1,7 +1,38 @@
+import type { Chunk } from '../../rules/neurons/chunk.ts'
+import type { WikiLink } from '../../rules/neurons/neuron.ts'
+import { findChunks } from '../chunks/chunks.ts'
+import { type InlineTag, inlineTags } from '../inline-tags.ts'
+import { type LinkPlace, linkPlaces } from '../links/link-places.ts'
+import { findLinks } from '../links/links.ts'
+import { hasComplexPart } from '../parse/parse-parts.ts'
 import { type BudgetTask, noteStart } from './budget-task.ts'
-import { type PageParts, type PageRequest, parsePage } from './parse-page.ts'
+
+/** Content to parse, and the parts to extract from it. */
+export type PageRequest = { content: string; wants: 'links' | 'chunks' | 'places' | 'tags' }
+
+/** Extracted parts of a page. Parts that were not requested are empty or absent. `isPartial`: a part was too complex to parse. */
+export type PageParts = {
+  links: WikiLink[]
+  chunks: Chunk[]
+  places?: LinkPlace[]
+  tags?: InlineTag[]
+  isPartial: boolean
+}
 
 export function parsePages({ requests, started }: BudgetTask<PageRequest>): PageParts[] {
   noteStart(started)
   return requests.map(parsePage)
+}
+
+/** Parses a page where necessary. Not safe on hostile text, see `parseMarkdown`. */
+export function parsePage({ content, wants }: PageRequest): PageParts {
+  const nothing = { links: [], chunks: [], isPartial: false }
+  if (wants === 'links') {
+    const { links, isPartial } = findLinks(content)
+    return { ...nothing, links, isPartial: isPartial || hasComplexPart(content) }
+  }
+  if (wants === 'chunks') return { ...nothing, ...findChunks(content) }
+  if (wants === 'tags') return { ...nothing, tags: inlineTags(content) }
+  const places = linkPlaces(content)
+  return { ...nothing, ...(places === undefined ? {} : { places }) }
 }

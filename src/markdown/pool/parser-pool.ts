@@ -8,7 +8,7 @@ import { certainLinks, maxLinks } from '../links/links.ts'
 import { patternLinks } from '../links/pattern-links.ts'
 import { hasComplexPart } from '../parse/parse-parts.ts'
 import { BudgetPool } from './budget-pool.ts'
-import type { PageParts, PageRequest } from './parse-page.ts'
+import type { PageParts, PageRequest } from './parse-worker.ts'
 
 /**
  * Reason why a text was not fully parsed. The first two depend on the text alone. The others are a last resort for text whose cost was

@@ -13,9 +13,8 @@ import { Slug } from '../../rules/neurons/seq-id.ts'
 import { runUnlessRunning } from '../../state/database/engines/advisory-lock.ts'
 import { lockFile } from '../../state/directory/directory-lock.ts'
 import { syncDirectory } from '../../system/durable-file.ts'
-import { AdoptionRefused } from './adoption-refused.ts'
 import { buildKb } from './build-kb.ts'
-import { fetchSource } from './fetch-source.ts'
+import { AdoptionRefused, fetchSource } from './fetch-source.ts'
 
 const gibibyte = 1024 ** 3
 /** Bounds of a fetched history. One object may be as large as in a push. */

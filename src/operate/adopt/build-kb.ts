@@ -14,8 +14,7 @@ import { formatFindings } from '../../push/check-report.ts'
 import { floorAbove } from '../backup/restored-folder.ts'
 import { firstOf } from '../verify/verification.ts'
 import { verify } from '../verify/verify.ts'
-import { AdoptionRefused } from './adoption-refused.ts'
-import { adoptedRef } from './fetch-source.ts'
+import { AdoptionRefused, adoptedRef } from './fetch-source.ts'
 import { mergeHistory } from './merge-history.ts'
 
 const maxProblems = 50

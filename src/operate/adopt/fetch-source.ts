@@ -9,7 +9,9 @@ import type { IncomingLimits } from '../../git/transport/incoming-pack.ts'
 import { mainRef, queueRef, sharedRefs } from '../../kb/refs/kb-refs.ts'
 import { syncTree } from '../../system/durable-file.ts'
 import { folderSize } from '../../system/folder-size.ts'
-import { AdoptionRefused } from './adoption-refused.ts'
+
+/** Thrown if a repository cannot become a knowledge base here. The message tells a person why, and what to do. */
+export class AdoptionRefused extends Error {}
 
 /** Ref of the commit to merge while a repository that is no mirror is adopted. */
 export const adoptedRef = 'refs/adopted'

@@ -12,7 +12,7 @@ import { checkPushedObjects } from '../../push/checks/check-objects.ts'
 import { OutsideAdoption } from '../../push/outside/adopt-outside.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
-import { AdoptionRefused } from './adoption-refused.ts'
+import { AdoptionRefused } from './fetch-source.ts'
 
 /**
  * Merges a history into a new knowledge base. Only its last commit is checked; earlier ones stay in git and are visible only to curators,

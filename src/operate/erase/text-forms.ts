@@ -1,7 +1,7 @@
 import { decodeString } from 'micromark-util-decode-string'
 import { fileSlug, slugify } from '../../rules/paths/slug.ts'
 import { inert } from '../../rules/text/inert.ts'
-import { escapeMarkdown } from '../../rules/text/inert-text.ts'
+import { escapeMarkdown } from '../../rules/text/literal.ts'
 
 /** Word that replaces an erased text. */
 export const erasedWord = 'Erased'

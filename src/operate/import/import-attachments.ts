@@ -7,7 +7,7 @@ import { blobAtPath, isBlocked } from '../../kb/projection/file-queries.ts'
 import { commitMessage, signatureOf } from '../../kb/refs/commit-message.ts'
 import { mainRef } from '../../kb/refs/kb-refs.ts'
 import type { Actor } from '../../rules/candidates/candidate.ts'
-import { checkLfsPointer, maxPointerBytes } from '../../rules/check/lfs-pointer.ts'
+import { checkLfsPointer, maxPointerBytes } from '../../rules/check/check-content.ts'
 import type { PlannedFile, Skipped } from './import-plan.ts'
 
 type ReadFile = PlannedFile & { data: Buffer }

@@ -13,7 +13,7 @@ import { submitCandidate } from '../../queue/submit-candidate.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { targetKeys } from '../../rules/links/link-target.ts'
 import { findingFingerprint, type LintFinding } from '../../rules/lint/link-survey.ts'
-import { neuronLink, shorten } from '../../rules/text/inert-text.ts'
+import { neuronLink, shorten } from '../../rules/text/literal.ts'
 import { findingSurveys } from './finding-surveys.ts'
 import { neuronsOf } from './list-findings.ts'
 

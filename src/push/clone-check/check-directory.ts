@@ -14,9 +14,11 @@ import type { KbSettings } from '../../rules/kb-settings.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
 import { parseSeqId } from '../../rules/neurons/seq-id.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
-import { CheckError } from './check-error.ts'
 import { parsePushedPage } from './parse-pushed-page.ts'
 import { type Checkout, maxParsedBytes, readCheckout } from './read-checkout.ts'
+
+/** Thrown if a folder cannot be checked. */
+export class CheckError extends Error {}
 
 /**
  * Checks a checkout of a knowledge base, or a folder of its files, by the rules of the server. In a git checkout ignored files are left

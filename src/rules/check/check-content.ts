@@ -2,7 +2,13 @@ import type { Finding } from '../neurons/neuron.ts'
 import { oneLine } from '../text/lines.ts'
 import { maxFileBytes } from './check-file.ts'
 import { checkConflictMarkers } from './conflict-markers.ts'
-import { checkLfsPointer, maxPointerBytes } from './lfs-pointer.ts'
+
+/** Maximum size of a pointer; see `docs/spec.md` in the repository of Git LFS. */
+export const maxPointerBytes = 1024
+const pointerStart = /^version https:\/\/(?:git-lfs\.github\.com|hawser\.github\.com)\/spec\/v1\r?\n/
+const pointerMessage =
+  'This is a Git LFS pointer, not the file: the server keeps no LFS objects. In a clone that has the file: ' +
+  'git lfs untrack <pattern>, git add --renormalize ., commit, and push again.'
 
 /** Attributes that only affect how text is compared, merged, displayed or exported, and need no program in a clone. */
 const harmless: ReadonlySet<string> = new Set([
@@ -59,4 +65,10 @@ function finding(attribute: string, line: number): Omit<Finding, 'path'> {
     ? `would change files on their way into a clone. ${removal}`
     : 'is not allowed.'
   return { rule: 'git-attributes', severity: 'error', line, message: `The attribute ${oneLine(attribute, 100)} ${how}` }
+}
+
+/** Returns a finding for a Git LFS pointer, whose content is not in the repository. */
+export function checkLfsPointer(text: string): Omit<Finding, 'path'>[] {
+  const isPointer = text.length <= maxPointerBytes && pointerStart.test(text) && /^oid sha256:[0-9a-f]{64}$/m.test(text)
+  return isPointer ? [{ rule: 'lfs-pointer', severity: 'error', line: 1, message: pointerMessage }] : []
 }

@@ -1,7 +1,6 @@
-import { atxHeading } from '../text/atx-heading.ts'
+import { atxHeading, splitAnchor } from '../text/atx-heading.ts'
+import { unfencedLines } from '../text/fence.ts'
 import { fold } from '../text/fold.ts'
-import { splitAnchor } from '../text/heading-anchor.ts'
-import { unfencedLines } from '../text/unfenced-lines.ts'
 import type { LinkForm } from './written-link.ts'
 
 /** Maximum characters of a heading: removing the markup of links takes quadratic time. */

@@ -1,5 +1,5 @@
 import type { CandidateInput } from '../../contract/candidates.ts'
-import { escapeMarkdown, neuronLink, shorten } from '../text/inert-text.ts'
+import { escapeMarkdown, neuronLink, shorten } from '../text/literal.ts'
 import { findingFingerprint, impactOf, type LintFinding } from './link-survey.ts'
 
 type LinkFinding = Extract<LintFinding, { links: number }>

@@ -1,3 +1,5 @@
+const anchor = /(?:^|[ \t]+)\{:?[ \t]*#([^\s{}]+)[^{}]*\}[ \t]*$/
+
 const opening = /^ {0,3}(#{1,6})(?:[ \t]+|$)/
 const lastBlanks = /(?<![ \t])[ \t]+$/
 
@@ -10,4 +12,10 @@ export function atxHeading(line: string): { level: number; text: string } | unde
   while (text[end - 1] === '#') end--
   const isClosed = end < text.length && (end === 0 || /[ \t]/.test(text.charAt(end - 1)))
   return { level, text: isClosed ? text.slice(0, end).replace(lastBlanks, '') : text }
+}
+
+/** Splits a heading into its text and its explicit id, as in `Setup {#setup}`. */
+export function splitAnchor(heading: string): { text: string; id?: string } {
+  const found = heading.includes('#') ? anchor.exec(heading) : null
+  return found?.[1] === undefined ? { text: heading } : { text: heading.slice(0, found.index), id: found[1] }
 }

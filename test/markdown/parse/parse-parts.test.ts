@@ -8,7 +8,7 @@ import { isTooComplex } from '../../../src/markdown/parse/parse-cost.ts'
 import { parseMarkdown } from '../../../src/markdown/parse/parse-markdown.ts'
 import { splitParts } from '../../../src/markdown/parse/split-parts.ts'
 import { remarkWikiLink } from '../../../src/markdown/parse/wiki-link.ts'
-import { parsePage } from '../../../src/markdown/pool/parse-page.ts'
+import { parsePage } from '../../../src/markdown/pool/parse-worker.ts'
 import { fc, runs } from '../../support/properties.ts'
 import { markdown } from '../markdown-arbitrary.ts'
 

@@ -1,15 +1,17 @@
-import { parseNeuronFile } from '../../../markdown/file/neuron-file.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { type NeuronFile, parseNeuronFile } from '../../../markdown/file/neuron-file.ts'
 import { isWritableTarget, type RetargetedLink, rewriteLinks } from '../../../markdown/file/rewrite-links.ts'
 import type { ParserPool } from '../../../markdown/pool/parser-pool.ts'
+import { shownContent } from '../../../markdown/shown-content.ts'
 import { type FileLookup, fileNameKey, placeFromFolder, resolveFile } from '../../../rules/links/file-target.ts'
 import { meaningOf } from '../../../rules/links/link-meaning.ts'
 import { fileKeys } from '../../../rules/links/link-target.ts'
-import { relativePath } from '../../../rules/paths/relative-path.ts'
+import { type WrittenLink, writtenLinks } from '../../../rules/links/written-link.ts'
 import { attachmentLookup } from '../../access/attachment-lookup.ts'
 import { fileTargets } from '../../projection/file-queries.ts'
 import { linksOf, namesByKey } from '../../projection/link-queries.ts'
 import type { Projection } from '../../projection/projection.ts'
-import { hasSameLinks } from './same-links.ts'
+import { relativePath } from './name-change.ts'
 
 type Sql = Projection['read']
 
@@ -88,4 +90,21 @@ export function changedLookup({ has, byKey }: FileLookup, changed: ChangedFiles)
 
 function folderOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/') + 1)
+}
+
+/**
+ * True if a page still has the same links, in number and order, among those that `concerns` selects. If not, somebody may have adapted them
+ * to the rename already, as editors do.
+ * @param known the previous links of the page
+ */
+export async function hasSameLinks(
+  parser: ParserPool,
+  file: NeuronFile,
+  known: readonly WrittenLink[],
+  concerns: (link: WrittenLink) => boolean,
+): Promise<boolean> {
+  const { links } = await parser.links(shownContent(file))
+  const written = writtenLinks({ edges: file.fields.edges, properties: file.propertyLinks }, links)
+  const [before, after] = [known, written].map((all) => all.filter(concerns).map(({ target }) => target))
+  return isDeepStrictEqual(before, after)
 }

@@ -17,7 +17,6 @@ import {
   placeOf,
   targetKeys,
 } from '../../../rules/links/link-target.ts'
-import { relativePath } from '../../../rules/paths/relative-path.ts'
 import { attachmentLookup } from '../../access/attachment-lookup.ts'
 import { seqIdAtPath } from '../../projection/file-queries.ts'
 import { namesByKey, namesOfNeuron } from '../../projection/link-queries.ts'
@@ -203,4 +202,13 @@ function remembered<T>(
   const key = JSON.stringify([target, form, from])
   if (!known.has(key)) known.set(key, find())
   return known.get(key)
+}
+
+/** Returns the path of `to` relative to the folder of `from`. Both are paths from the same root. */
+export function relativePath(from: string, to: string): string {
+  const folders = from.split('/').slice(0, -1)
+  const names = to.split('/')
+  let shared = 0
+  while (shared < folders.length && shared < names.length - 1 && folders[shared] === names[shared]) shared++
+  return [...folders.slice(shared).map(() => '..'), ...names.slice(shared)].join('/')
 }

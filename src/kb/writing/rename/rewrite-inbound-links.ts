@@ -9,9 +9,9 @@ import { accessIn } from '../../access/neuron-access.ts'
 import type { FileContents, KnowledgeBase } from '../../knowledge-base.ts'
 import { linksOf } from '../../projection/link-queries.ts'
 import { findNeuron, type NeuronRow } from '../../projection/neuron-queries.ts'
+import { hasSameLinks } from './follow-files.ts'
 import { type LinkSight, NameChange, type Rename } from './name-change.ts'
 import { isOwnLink, linksToNamesOf, lostNames } from './rename-neuron.ts'
-import { hasSameLinks } from './same-links.ts'
 
 type Reader = { readText(oid: string): Promise<string> }
 

@@ -1,6 +1,6 @@
 import { isWritableTarget } from '../../../markdown/file/rewrite-links.ts'
-import { shorten } from '../../../rules/text/inert-text.ts'
 import { oneLine } from '../../../rules/text/lines.ts'
+import { shorten } from '../../../rules/text/literal.ts'
 import { withoutOuterFormatSigns } from '../../format-signs.ts'
 
 /** UTF-16 units of a title, which must fit into a wiki link. */

@@ -1,2 +1,0 @@
-/** Thrown if a folder cannot be checked. */
-export class CheckError extends Error {}
