@@ -2,9 +2,15 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AppContext } from '../../app/open-context.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { type PersonRole, type Role, reaches } from '../../contract/vocabulary.ts'
-import { authenticateKey } from '../../people/authenticate-key.ts'
+import type { Context } from '../../kb/context.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { requireFormToken } from './session-cookie.ts'
+
+/** Basic authentication (RFC 7617), for which git asks the user for a password. A bearer token works as well. */
+export const keyAsPassword: Scheme = {
+  tokenOf: (authorization) => bearerToken(authorization) ?? passwordOf(authorization),
+  challenge: 'Basic realm="Ganglion", charset="UTF-8"',
+}
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -92,4 +98,31 @@ export function callerOf({ caller }: FastifyRequest): Caller {
 /** Returns the token of a header (RFC 6750, section 2.1). The scheme's name is case-insensitive. */
 export function bearerToken(authorization: string | undefined): string | undefined {
   return /^Bearer +([A-Za-z0-9._~+/-]{1,512}=*)$/i.exec(authorization ?? '')?.[1]
+}
+
+/**
+ * Returns the caller of a key's token; undefined if it is malformed, unknown, expired or revoked.
+ * @param resource also accepts an agent's token for this resource
+ * @throws {GanglionError} `tenant_disabled`
+ */
+async function authenticateKey(
+  { apiKeys, now }: Pick<Context, 'apiKeys' | 'now'>,
+  token: string,
+  resource?: string,
+): Promise<Caller | undefined> {
+  const own = await apiKeys.authenticate(token, now())
+  const agent = own === undefined && resource !== undefined ? await apiKeys.authenticateAgent(token, now()) : undefined
+  const key = own ?? (agent?.resource === resource ? agent : undefined)
+  if (key === undefined) return undefined
+  if (key.isTenantDisabled) throw new GanglionError('tenant_disabled')
+  const { id, name, tenantId, role, connectors, git, audience } = key
+  return { id: `key:${id}`, name, tenantId, role, connectors, git, ...(audience && { audience }) }
+}
+
+/** Returns the password, whoever the user is, or the user if there is no password. */
+function passwordOf(authorization: string | undefined): string | undefined {
+  const credentials = /^Basic +([A-Za-z0-9+/]{1,2048}={0,2})$/i.exec(authorization ?? '')?.[1]
+  if (credentials === undefined) return undefined
+  const [user, password] = /^([^:]*):(.*)$/s.exec(Buffer.from(credentials, 'base64').toString('utf8'))?.slice(1) ?? []
+  return bearerToken(`Bearer ${password || user}`)
 }
