@@ -4,64 +4,18 @@ import { z } from 'zod'
 import { Email } from '../../contract/people.ts'
 import type { EmbeddingEndpoint } from '../../models/embedding-model.ts'
 import type { LanguageModel, ModelLimits } from '../../models/language-model.ts'
-import type { Retention } from '../../operate/sweeping.ts'
 import type { IdentityProviderOptions } from '../../people/identity-provider.ts'
-import type { Transcriber } from '../../sources/extracted.ts'
 import { problemOfAddress } from '../../state/database/engines/postgres-address.ts'
-import type { S3Options } from '../../state/s3/s3-bucket.ts'
 import { BucketUrl } from './bucket.ts'
 import { ProxyList } from './proxy-list.ts'
 import { GroupRoles, isPrivateOrEncrypted } from './single-sign-on-settings.ts'
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
-export type Environment = {
-  dataDir: string
-  /** The address of a PostgreSQL database for the state that git does not hold; undefined: a file in the data directory. */
-  database: string | undefined
-  host: string
-  /** 0: any free port. */
-  port: number
-  /** What this one of several nodes is called; undefined: nothing. */
-  node: string | undefined
-  /** Seconds for which a server that is to end still serves, while `/readyz` says that it will not. */
-  drain: number
-  /** Where clients reach the server, without a slash at the end; undefined: where it listens. */
-  publicUrl: string | undefined
-  /** What opens `/metrics` to other machines. */
-  metricsKey: string | undefined
-  /** Addresses of proxies, whose word on who they speak for counts; as Fastify takes them. */
-  trustedProxies: string[]
-  logLevel: (typeof logLevels)[number]
-  /** The bucket for the bytes of Sources; undefined: the data directory. */
-  bucket: S3Options | undefined
-  /** The bucket that several machines share, with a PostgreSQL database; undefined: this machine has all of it. */
-  objects: S3Options | undefined
-  /** Bytes of copies of repositories that this machine keeps, with their indexes, where several share them. */
-  cacheBytes: number
-  /** Requests per key and minute. */
-  rateReads: number
-  rateWrites: number
-  rateChats: number
-  /** For how long is kept what is over. */
-  retention: Retention
-  /** Sources that are ingested at once. */
-  ingestConcurrency: number
-  /** Whether webhooks may go to addresses that are not of the public internet. */
-  webhookPrivate: boolean
-  /** How people are told by e-mail; undefined: they are not. */
-  mail: { url: string; from: string } | undefined
-  /** The language model that answers in chats and compiles Sources; without it none does. */
-  languageModel: (LanguageModel & ModelLimits & { timeoutMs: number }) | undefined
-  /** What finds chunks by meaning; without it search knows words only. */
-  embeddings: EmbeddingEndpoint | undefined
-  /** What turns recordings into text; without it they have none. */
-  transcriber: Transcriber | undefined
-  /** The identity provider that people may sign in with; without it none. */
-  identityProvider: IdentityProviderOptions | undefined
-}
+/** Settings of a server and of the commands beside it, see `docs/configuration.md`. */
+export type Environment = ReturnType<typeof readEnvironment>
 
-/** What is wrong with the environment: all of it, one problem a line. */
+/** Lists all problems of the environment, one per line. */
 export class EnvironmentError extends Error {
   constructor(problems: readonly string[]) {
     super(['The environment is not valid:', ...problems.map((problem) => `  ${problem}`)].join('\n'))
@@ -78,9 +32,12 @@ const DatabaseAddress = z.string().transform((text, context) => {
 
 export const Port = wholeNumber(0, 65_535)
 
+/** Metadata of variables whose values no message may contain. */
+const secret = { isSecret: true }
+
 const Variables = z.object({
   GANGLION_DATA: z.string().default('./data'),
-  GANGLION_DATABASE: DatabaseAddress.optional(),
+  GANGLION_DATABASE: DatabaseAddress.optional().meta(secret),
   GANGLION_HOST: z.string().default('127.0.0.1'),
   GANGLION_PORT: Port.default(4870),
   GANGLION_NODE: z
@@ -91,7 +48,8 @@ const Variables = z.object({
   GANGLION_METRICS_KEY: z
     .string()
     .regex(/^[\w.~+/-]{16,512}=*$/, { error: 'must be 16 to 512 letters, digits and . _ ~ + / -' })
-    .optional(),
+    .optional()
+    .meta(secret),
   GANGLION_PUBLIC_URL: z
     .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
     .transform((url) => url.replace(/\/+$/, ''))
@@ -112,7 +70,10 @@ const Variables = z.object({
     .enum(['true', 'false'], { error: 'must be true or false' })
     .transform((text) => text === 'true')
     .default(false),
-  GANGLION_SMTP_URL: z.url({ protocol: /^smtps?$/, error: 'must be an smtp or smtps URL' }).optional(),
+  GANGLION_SMTP_URL: z
+    .url({ protocol: /^smtps?$/, error: 'must be an smtp or smtps URL' })
+    .optional()
+    .meta(secret),
   GANGLION_MAIL_FROM: Email.optional(),
   GANGLION_LLM_URL: endpointUrl(),
   GANGLION_LLM_MODEL: z.string().optional(),
@@ -134,7 +95,7 @@ const Variables = z.object({
     .refine(isPrivateOrEncrypted, { error: 'must be an https URL, or of this machine' })
     .optional(),
   GANGLION_OIDC_CLIENT_ID: z.string().optional(),
-  GANGLION_OIDC_CLIENT_SECRET: z.string().optional(),
+  GANGLION_OIDC_CLIENT_SECRET: z.string().optional().meta(secret),
   GANGLION_OIDC_ROLES: GroupRoles.optional(),
   GANGLION_OIDC_GROUPS_CLAIM: z.string().default('groups'),
   GANGLION_OIDC_SCOPE: z.string().default('openid email profile'),
@@ -145,25 +106,16 @@ const Variables = z.object({
     .optional(),
 })
 
-/** Read elsewhere: the file of settings, and what `ganglion review`, `upload` and `watch` take. */
+/** Variables that are read elsewhere: the file of settings, and what commands need that ask a server over HTTP. */
 const elsewhere: ReadonlySet<string> = new Set(['GANGLION_CONFIG', 'GANGLION_URL', 'GANGLION_KEY'])
 
-/** Secrets of links to forges, by names that operators choose. */
+/** Prefix of the secrets of links to forges, whose names operators choose. */
 const forgePrefix = 'GANGLION_FORGE_'
 
-const names = Object.keys(Variables.shape)
-/** Their values are in no message. */
-const secrets: ReadonlySet<string> = new Set([
-  'GANGLION_DATABASE',
-  ...['GANGLION_LLM_URL', 'GANGLION_LLM_KEY'],
-  ...['GANGLION_EMBEDDINGS_URL', 'GANGLION_EMBEDDINGS_KEY'],
-  ...['GANGLION_TRANSCRIBER_URL', 'GANGLION_TRANSCRIBER_KEY'],
-  'GANGLION_OIDC_CLIENT_SECRET',
-  'GANGLION_METRICS_KEY',
-  'GANGLION_SMTP_URL',
-])
+const fields: Readonly<Record<string, z.ZodType>> = Variables.shape
+const names = Object.keys(fields)
 
-/** Variables that go together: if one is set, these must be. */
+/** Suffixes of the variables that must be set if one with the prefix is. */
 const groups: Readonly<Record<string, readonly string[]>> = {
   GANGLION_LLM: ['URL', 'MODEL'],
   GANGLION_EMBEDDINGS: ['URL', 'MODEL'],
@@ -171,8 +123,11 @@ const groups: Readonly<Record<string, readonly string[]>> = {
   GANGLION_OIDC: ['ISSUER', 'CLIENT_ID', 'CLIENT_SECRET', 'ROLES'],
 }
 
-/** Reads the `GANGLION_*` variables; an empty one counts as absent. Throws {@link EnvironmentError}. */
-export function readEnvironment(env: Readonly<Record<string, string | undefined>>): Environment {
+/**
+ * Reads the `GANGLION_*` variables; an empty one counts as absent.
+ * @throws {EnvironmentError}
+ */
+export function readEnvironment(env: Readonly<Record<string, string | undefined>>) {
   const set = Object.entries(env).filter(([name, value]) => name.startsWith('GANGLION_') && value !== '')
   const unknown = set
     .filter(([name]) => !names.includes(name) && !elsewhere.has(name) && !name.startsWith(forgePrefix))
@@ -187,7 +142,9 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
   const { data, error } = Variables.safeParse(Object.fromEntries(set))
   const invalid = error?.issues.map((issue) => {
     const name = issue.path.join('.')
-    return secrets.has(name) ? `${name} ${issue.message}` : `${name} ${issue.message}, not ${JSON.stringify(env[name])}`
+    return fields[name]?.meta()?.isSecret
+      ? `${name} ${issue.message}`
+      : `${name} ${issue.message}, not ${JSON.stringify(env[name])}`
   })
   const problems = [...(invalid ?? []), ...missing, ...missingOfOthers(env), ...unknown]
   if (data === undefined || problems.length > 0) throw new EnvironmentError(problems)
@@ -228,7 +185,9 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
   }
 }
 
-function chatModel(data: z.output<typeof Variables>): Environment['languageModel'] {
+function chatModel(
+  data: z.output<typeof Variables>,
+): (LanguageModel & ModelLimits & { timeoutMs: number }) | undefined {
   const model = endpoint(data.GANGLION_LLM_URL, data.GANGLION_LLM_MODEL, data.GANGLION_LLM_KEY)
   const { GANGLION_LLM_CONTEXT: contextTokens, GANGLION_LLM_MAX_ANSWER: maxAnswerTokens } = data
   const { GANGLION_LLM_TEMPERATURE: temperature, GANGLION_LLM_TIMEOUT: seconds } = data
@@ -260,7 +219,7 @@ function endpoint(url: string | undefined, model: string | undefined, apiKey: st
   return url === undefined || model === undefined ? undefined : { url, model, apiKey }
 }
 
-/** What is told of variables that begin alike, of which only a part is set. */
+/** Returns a problem for each missing variable of a group of which another is set. */
 function missingOfGroup(prefix: string, required: readonly string[], set: readonly string[]): string[] {
   const given = set.find((name) => name.startsWith(`${prefix}_`) && names.includes(name))
   if (given === undefined) return []
@@ -270,7 +229,7 @@ function missingOfGroup(prefix: string, required: readonly string[], set: readon
     .map((name) => `${name} is missing: ${given} needs it`)
 }
 
-/** The variables that every client of S3 reads. */
+/** Returns the credentials from the variables that every client of S3 reads. */
 function credentialsOf(env: Readonly<Record<string, string | undefined>>) {
   const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secretAccessKey = '', AWS_SESSION_TOKEN } = env
   return { accessKeyId, secretAccessKey, sessionToken: AWS_SESSION_TOKEN || undefined }
@@ -302,6 +261,7 @@ function endpointUrl() {
     .refine((url) => !URL.parse(url)?.username && !URL.parse(url)?.password, { error: 'must be without a password' })
     .transform((url) => url.replace(/\/+$/, ''))
     .optional()
+    .meta(secret)
 }
 
 function endpointKey() {
@@ -309,4 +269,5 @@ function endpointKey() {
     .string()
     .regex(/^[\x21-\x7e]+$/, { error: 'must be visible ASCII characters' })
     .optional()
+    .meta(secret)
 }
