@@ -1,9 +1,9 @@
-/** What the first start of a data directory made. The tokens are shown this once. */
+/** Knowledge base and keys that the first start of a data directory created. The tokens are shown only once. */
 export type FirstSteps = { kb: string; curatorToken: string; appToken: string }
 
 /**
- * What `serve` says once it listens at `url`: until there is an administrator also the link that makes one, and on the first
- * start the keys, and three commands to begin with.
+ * Returns what `serve` prints once it listens at `url`: the link that creates the first administrator, until there is one, and on the first
+ * start the keys and three example commands.
  */
 export function announcement(url: string, { first, setUpUrl }: { first?: FirstSteps; setUpUrl?: string }): string {
   const paragraphs = [`Ganglion listens at ${url}`]
@@ -22,7 +22,7 @@ export function announcement(url: string, { first, setUpUrl }: { first?: FirstSt
   return paragraphs.join('\n\n')
 }
 
-/** Shell commands that need curl, tee and sed; each shows the answer it gets. */
+/** Returns shell commands that need curl, tee and sed, and print the responses. */
 function firstSteps(url: string, { kb, curatorToken, appToken }: FirstSteps): string[] {
   const candidate = JSON.stringify({
     knowledgeBaseId: kb,

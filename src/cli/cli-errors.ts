@@ -1,7 +1,7 @@
-/** The command line is not one that the command understands. */
+/** Error in the command line. The exit code is 2. */
 export class UsageError extends Error {}
 
-/** The command has printed all it has to say, and what it says is that something is wrong. */
+/** Ends a command that has already printed a negative result. The exit code is 1. */
 export class NegativeAnswer extends Error {
   constructor() {
     super('The answer is no.')

@@ -17,7 +17,7 @@ import { findKbFolder } from '../push/clone-check/kb-folder.ts'
 import { formatSeqId } from '../rules/neurons/seq-id.ts'
 import { isNeuronPath } from '../rules/paths/neuron-path.ts'
 
-/** A knowledge base as a server would have it whose `main` is a commit of a clone. */
+/** A clone, opened as a server would open a knowledge base whose `main` is a commit of the clone. */
 export type CloneAt = {
   ctx: OpenContext
   commitOf: (revision: string) => Promise<string>
@@ -25,9 +25,9 @@ export type CloneAt = {
 }
 
 /**
- * Opens a clone as a server would, with tables and indexes of its own in the folder of its repository, which later calls go on with. The
- * clone stays as it is.
- * @throws {Error} with a sentence, where it is none
+ * Opens a clone as a server would. Its own tables and indexes are in the folder of the repository and are reused by later calls. The clone
+ * is not changed.
+ * @throws {Error} with a sentence for people if the folder is not a clone
  */
 export async function withClone<Result>(dir: string, use: (clone: CloneAt) => Promise<Result>): Promise<Result> {
   const folder = await findKbFolder(dir)
@@ -87,7 +87,7 @@ async function borrowObjects(gitDir: string, cloneDir: string): Promise<void> {
   await writeFile(join(gitDir, 'objects/info/alternates'), `${join(cloneDir, 'objects')}\n`)
 }
 
-/** Pages that were never pushed have no seqId yet: here they get one that the server may give to another. */
+/** Numbers pages that were never pushed and have no seqId. The server may give these seqIds to other pages. */
 async function numberPages(ctx: OpenContext, kb: KnowledgeBase): Promise<void> {
   const pages = [...filesBesideNeurons(kb.projection.read)].filter(({ path }) => isNeuronPath(path))
   if (pages.length === 0) return

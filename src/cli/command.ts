@@ -8,7 +8,7 @@ import { addOptions } from './options.ts'
 import { type Environment, readEnvironment } from './settings/environment.ts'
 import { addSettingsOfFiles } from './settings/setting-files.ts'
 
-/** What a command has to say, to a program and to a person; where it is negative, the exit code is 1. */
+/** Result of a command, for programs and for people. If it is negative, the exit code is 1. */
 export type CommandAnswer = { json: unknown; text: string; isNegative?: boolean }
 
 const DataOptions = z.object({ data: z.string().min(1).optional(), config: z.string().min(1).optional() })
@@ -33,8 +33,8 @@ export function act<Schema extends z.ZodObject>(
 }
 
 /**
- * Lets a command ask a running server over HTTP, without a data directory: as {@link act}, with `--url` and `--json`.
- * @param key what GANGLION_KEY has to hold, for people
+ * Makes a command ask a running server over HTTP, without a data directory: as {@link act}, with `--url` and `--json`.
+ * @param key description of the key that GANGLION_KEY must hold, for people
  */
 export function askServer<Schema extends z.ZodObject>(
   command: Command,
@@ -66,7 +66,7 @@ function answer<Schema extends z.ZodType>(
   })
 }
 
-/** What a person gave a command, as a schema has it. @throws {UsageError} names the option or argument as people write it */
+/** Parses options and arguments. @throws {UsageError} that names the option or argument as it is typed */
 export function parseOptions<Schema extends z.ZodType>(
   schema: Schema,
   command: Command,

@@ -14,7 +14,7 @@ import { withContext } from './with-ganglion.ts'
 
 const Exported = z.union([z.string().min(1), z.literal(false)], 'give --export DIR, or --no-export')
 const exportText = 'a backup of it alone, which "ganglion restore" takes; empty, or not there yet'
-/** Option of commands that delete: people choose to export first, or say that they do not want to. */
+/** Option of commands that delete. It is required, so that nothing is deleted without a decision about an export. */
 export const exportOption = { export: option(Exported, '<dir>', exportText, { negated: 'it is lost' }) }
 
 /** Makes a command delete the tenant or knowledge base that `find` returns. */
@@ -44,7 +44,7 @@ export function addDelete<Input extends { export: string | false }>(
   )
 }
 
-/** Where no server runs that would do it. */
+/** Removes deleted files if no running server does. Returns false if one does. */
 async function removeNow(ctx: Context, { objects }: Environment): Promise<boolean> {
   if (objects !== undefined) return false
   try {

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 
-/** What is wrong with a path that is to be a folder; `advice` is for who names a file. */
+/** Returns the problem of a path that should be a folder. @param advice sentence for a person who named a file */
 export async function folderProblem(path: string, advice: string): Promise<string | undefined> {
   const found = await stat(path).catch(() => undefined)
   if (found?.isDirectory()) return undefined

@@ -4,7 +4,7 @@ import { runCommand } from './run-command.ts'
 
 type Adder = (program: Command) => void
 
-/** In the order of the help. A command line loads what its own first word needs, and no more. */
+/** All commands, in the order of the help. Only the commands that the first word needs are loaded. */
 const commands: readonly { words: readonly string[]; load: () => Promise<Adder> }[] = [
   { words: ['serve'], load: async () => (await import('./commands/serve.ts')).addServeCommand },
   { words: ['tenant'], load: async () => (await import('./commands/tenant.ts')).addTenantCommands },
@@ -45,7 +45,7 @@ Examples:
   ganglion user create ada@example.com --tenant acme    make a user; prints the link by which they choose a password
   ganglion key list --json                              list API keys, as JSON`
 
-/** Without a word, it is `serve`: `npx ganglion` in an empty folder shows the demo. */
+/** Runs a command line. Without arguments it is `serve`, so that `npx ganglion` in an empty folder shows the demo. */
 export function runProgram(given: readonly string[]): Promise<number> {
   const argv = given.length === 0 ? ['serve'] : given
   return runCommand(argv, async (program) => {
@@ -58,7 +58,7 @@ export function runProgram(given: readonly string[]): Promise<number> {
   })
 }
 
-/** All of them for the help, and where a word is not known. */
+/** Returns the commands to load: all of them for the help and for an unknown first word. */
 function neededFor([first = '']: readonly string[]): typeof commands {
   if (first === '--version' || first === '-V') return []
   const asked = commands.filter(({ words }) => words.includes(first))

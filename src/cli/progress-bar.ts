@@ -3,7 +3,7 @@ import type { WriteStream } from 'node:tty'
 const width = 30
 const eraseLine = '\r\u001b[K'
 
-/** A bar on one line, redrawn in place; nothing where the stream is not a terminal. `unit`: what is counted. */
+/** Creates a bar that is redrawn on one line. It shows nothing if the stream is not a terminal. @param unit what the bar counts */
 export function progressBar(stream: Pick<WriteStream, 'write' | 'isTTY'>, unit = 'files') {
   const draw = (text: string) => stream.isTTY && stream.write(eraseLine + text)
   return {

@@ -6,7 +6,7 @@ import { NegativeAnswer, UsageError } from './cli-errors.ts'
 const FAILURE = 1
 const USAGE = 2
 
-/** Runs a command line (without `node` and the script) of a program and answers its exit code: 0, 1 for a failure, 2 for wrong usage. */
+/** Runs a command line (without `node` and the script) and returns the exit code: 0, 1 for a failure, 2 for wrong usage. */
 export async function runCommand(
   argv: readonly string[],
   define: (program: Command) => void | Promise<void>,

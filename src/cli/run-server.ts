@@ -38,19 +38,19 @@ import type { CommandAnswer } from './command.ts'
 import { rememberAddress } from './server-address.ts'
 import type { Environment } from './settings/environment.ts'
 
-/** Milliseconds: how long a start waits for the process before it to leave, and how long a shutdown may take. */
+/** Milliseconds that a start waits for the previous process to release the lock, and that a shutdown may take. */
 const LOCK_WAIT = 1_000
 const SHUTDOWN = 30_000
 /** Milliseconds between two attempts to reach the database at the start. */
 const databasePause = 2_000
-/** They end a process as the system does it, and never with the exit code 0. */
+/** Signals whose default action ends the process with an exit code other than 0. */
 const otherSignals: closeWithGrace.AllEvents[] = ['SIGHUP', 'SIGQUIT', 'SIGUSR2', 'SIGTRAP', 'SIGABRT']
-/** Attempts after the first of each request of a compile, and how many times as long as chat it may take. */
+/** Maximum retries of each request of a compile, and the factor by which its timeout exceeds that of chat. */
 const [compileRetries, compilePatience] = [2, 2]
 
-/** Starts everything and answers once requests are served; a signal ends it all in reverse order. */
+/** Starts everything and resolves once requests are served. A signal stops everything in reverse order. */
 export async function runServer(environment: Environment): Promise<CommandAnswer> {
-  // Programs that rotate logs send it; ours are on standard error, and settings are read at the start.
+  // Programs that rotate logs send SIGHUP. Logs go to standard error, and settings are read only at the start.
   process.on('SIGHUP', () => {})
   const directory = DataDirectory.open(environment.dataDir)
   keepTemporaryFilesIn(directory.incoming)
@@ -60,7 +60,7 @@ export async function runServer(environment: Environment): Promise<CommandAnswer
     for (const close of started.reverse()) await close()
   }
   try {
-    const git = await nativeGit() // Whether there is one is settled at the start.
+    const git = await nativeGit() // Determined once, at the start.
     const { dataDir, database, bucket, objects, host, port, publicUrl, identityProvider } = environment
     const languageModel = environment.languageModel && { ...environment.languageModel, breaker: new CircuitBreaker() }
     const onError = (error: unknown) => server.log.error(error)
@@ -100,10 +100,10 @@ export async function runServer(environment: Environment): Promise<CommandAnswer
     }
     const models = { transcriber, languageModel: compiler, modelFailed }
     started.push(await startIngest(ctx, ingestSteps(ctx, models), { onError, concurrency }))
-    // Before the first run: its tokens are shown once, and must not be lost to a port that is taken.
+    // Listens before the first run: its tokens are shown once, and must not be lost because the port is in use.
     const address = await server.listen({ host, port })
     const made = await ctx.database.alone(() => firstRun(ctx))
-    // Another server may have made the first knowledge base meanwhile.
+    // Another server may have created the first knowledge base in the meantime.
     const missing =
       objects === undefined ? await requireRepositories({ directory, address: database }, ctx.knowledgeBases) : []
     for (const { id, slug } of missing) {
@@ -134,17 +134,20 @@ export async function runServer(environment: Environment): Promise<CommandAnswer
   }
 }
 
-/** For what is told when there is no time to end in order: a second signal or error, or the end of the time for it. */
+/** Returns the log for an end without an orderly shutdown: after a second signal or error, or a timeout. */
 function lastWords({ log }: { log: FastifyBaseLogger }) {
   return { error: (reason: unknown) => log.fatal(reason instanceof Error ? reason : `The server has ended: ${reason}`) }
 }
 
-/** Before there is a server with a log. */
+/** Prints a line before there is a server with a log. */
 function tell(line: string): void {
   process.stderr.write(`${line}\n`)
 }
 
-/** Waits for a database that is away, as after a power cut that all machines had. A wrong address or password is an error at once. */
+/**
+ * Opens the context, and waits for an unreachable database, as after a power cut of all machines. A wrong address or password is an error
+ * at once.
+ */
 async function openWhenReachable(options: ContextOptions): Promise<OpenContext> {
   let told: string | undefined
   for (;;) {
@@ -159,7 +162,7 @@ async function openWhenReachable(options: ContextOptions): Promise<OpenContext> 
   }
 }
 
-/** Starts what one server does for all that share the state. */
+/** Starts the duties that one server performs for all servers with the same state. */
 async function startDuties(
   ctx: Context,
   { webhookPrivate, transcriber, retention, mail }: Environment,
@@ -176,7 +179,7 @@ async function startDuties(
   return async () => void (await Promise.all(stops.map((stop) => stop())))
 }
 
-/** Standard output is left to the announcement. */
+/** Returns the options of the HTTP server. It logs to standard error, since the announcement is on standard output. */
 function serverOptions({
   logLevel,
   publicUrl,

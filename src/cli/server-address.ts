@@ -4,7 +4,7 @@ import { readIfThere } from '../system/read-if-there.ts'
 
 const fileIn = (dataDir: string) => join(dataDir, 'server-address')
 
-/** Writes down at which address a data directory is served, for commands beside the server. */
+/** Stores the address at which a data directory is served, for commands that run next to the server. */
 export async function rememberAddress(dataDir: string, url: string): Promise<void> {
   await writeFile(fileIn(dataDir), `${url}\n`, { mode: 0o600 })
 }

@@ -7,8 +7,9 @@ import type { Tenant, Tenants } from '../state/tenants.ts'
 import type { Environment } from './settings/environment.ts'
 
 /**
- * Opens a data directory, beside a running server too, for as long as `use` takes. Throws where there is none, unless what it would hold is
- * in a database and a bucket, and for a database of an older version, unless it is said how it is migrated.
+ * Opens a data directory while `use` runs, also next to a running server.
+ * @throws {Error} if there is no data directory, unless a database and a bucket hold its content, or if the database is of an older version
+ * and `whenOlder` does not migrate it
  */
 export async function withContext<Result>(
   {
@@ -31,7 +32,7 @@ export async function withContext<Result>(
   }
 }
 
-/** @throws {Error} with a sentence for a person, see {@link requireRows} */
+/** Requires a data directory. @throws {Error} with a sentence for people, see {@link requireRows} */
 export function requireDataDirectory({
   dataDir,
   database,

@@ -3,7 +3,7 @@ import { faultOf } from '../../contract/faults.ts'
 import { UsageError } from '../cli-errors.ts'
 
 export type ApiServer = {
-  /** Without a slash at the end. */
+  /** URL without a final slash. */
   url: string
   key: string
 }
@@ -15,13 +15,13 @@ const ServerUrl = z
     return url === null || `${url.username}${url.password}${url.search}${url.hash}` === ''
   }, 'must be without user, password, query and fragment')
   .transform((url) => url.replace(/\/+$/, ''))
-/** A header of HTTP that holds anything else is refused with the key in the message. */
+/** API key. Node refuses other characters in a header with an error that contains the key. */
 const Key = z.string().regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters')
 
 /**
- * The server that a command asks over HTTP: `--url`, else GANGLION_URL. The key comes from the environment alone, since others can
- * see a command line.
- * @param key what it has to be, for people
+ * Returns the server that a command asks over HTTP: `--url`, or else GANGLION_URL. The key comes only from the environment, since other
+ * users can see a command line.
+ * @param key description of the required key, for people
  * @throws {UsageError}
  */
 export function serverOf(option: unknown, key: string): ApiServer {
@@ -32,7 +32,7 @@ export function serverOf(option: unknown, key: string): ApiServer {
   return { url: parseInput(ServerUrl, url, '--url'), key: parseInput(Key, given, 'GANGLION_KEY') }
 }
 
-/** What a person gave, as a schema has it. @param name of what was given. @throws {UsageError} */
+/** Parses input of a person. @param name option or variable that the error names @throws {UsageError} */
 export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unknown, name: string): z.output<Schema> {
   const result = schema.safeParse(input, { error: faultOf })
   if (result.success) return result.data

@@ -5,9 +5,9 @@ export type IngestEnd = { status: 'success' | 'failed'; neurons: number; pending
 const statusOf = { 'ingest.completed': 'success', 'ingest.failed': 'failed' } as const
 
 /**
- * Follows how ingests of a knowledge base end, from when it resolves on, until the signal aborts.
- * @returns what waits for the outcome of one Source's ingest, also of one that has ended since.
- * @throws {GanglionError} where the server gives no events
+ * Resolves once it follows the ends of ingests in a knowledge base, and follows them until the signal aborts.
+ * @returns a function that waits for the outcome of a Source's ingest, which may have ended already
+ * @throws {GanglionError} if the server refuses the events
  */
 export async function followOutcomes(
   server: GanglionOptions,
@@ -28,7 +28,7 @@ export async function followOutcomes(
         outcomeOf(documentId).resolve({ status: statusOf[event.kind], neurons, pending, error })
       }
     }
-    follow().catch(failed) // without effect once it is open: the signal has aborted
+    follow().catch(failed) // Has no effect after the stream has opened: then the signal has aborted.
   })
   return (documentId) => outcomeOf(documentId).promise
 }

@@ -8,7 +8,7 @@ import type { ApiServer } from './api-server.ts'
 
 type Message = Parameters<StdioServerTransport['send']>[0]
 
-/** Of a message, what the headers of the protocol repeat. */
+/** Parts of a message that headers of the protocol repeat. */
 const Sent = z.object({
   id: z.union([z.string(), z.number()]).optional(),
   method: z.string().optional(),
@@ -25,13 +25,10 @@ type Sent = z.output<typeof Sent>
 const Initialized = z.object({ result: z.object({ protocolVersion: z.string() }) })
 const Refusal = z.object({ message: z.string() })
 
-/** JSON-RPC's code for an error of the server's own. */
+/** JSON-RPC error code for errors that the server defines. */
 const serverError = -32_000
 
-/**
- * Carries the messages of a client of the Model Context Protocol between stdio and a server, until the client closes its end and has every
- * answer.
- */
+/** Passes messages of an MCP client between stdio and a server, until the client closes its input and has received all responses. */
 export async function bridgeMcp(server: ApiServer, stdin: Readable, stdout: Writable): Promise<void> {
   const input = new PassThrough()
   const transport = new StdioServerTransport(input, stdout)
@@ -76,7 +73,7 @@ export async function bridgeMcp(server: ApiServer, stdin: Readable, stdout: Writ
   }
 }
 
-/** Sends a message to a server; gives its answers. Redirects are not followed, so that the key goes to nobody else. */
+/** Posts a message and returns the responses. Does not follow redirects, which would send the key to another server. */
 async function post(
   { url, key }: ApiServer,
   message: Message,

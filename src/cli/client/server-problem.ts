@@ -4,16 +4,16 @@ import { type ErrorCode, errorTable } from '../../contract/errors.ts'
 import { oneLine } from '../../rules/text/lines.ts'
 import type { ApiServer } from './api-server.ts'
 
-/** Every command takes its key from the same place. */
+/** Message for an unknown key: all commands read the key from the same variable. */
 const ofKey: Sentences = { invalid_token: () => 'The server does not know the key in GANGLION_KEY.' }
 
 const maxSaid = 500
-/** Characters of a key that are worth hiding: all keys begin with `gng_`. */
+/** Length of the parts of a key that no message may contain. It exceeds that of `gng_`, with which all keys begin. */
 const keyPart = 6
 
 type Sentences = Partial<Record<string, (error: GanglionError) => string>>
 
-/** What the client gives, as its schema has it. @throws {Error} with a sentence for people, see {@link serverProblem} */
+/** Parses a response of the client. @throws {Error} with a sentence for people, see {@link serverProblem} */
 export async function readAnswer<Schema extends z.ZodType>(
   asked: Promise<unknown>,
   schema: Schema,
@@ -29,9 +29,9 @@ export async function readAnswer<Schema extends z.ZodType>(
 }
 
 /**
- * Says in one line why a request failed, in the server's words. Who else answers at its address may repeat the key, or a part of it: then in
- * those of the table of errors.
- * @param sentences for codes that mean more here than in general
+ * Returns one line that explains a failed request, in the words of the server. If these contain a part of the key, which another program at
+ * the address may repeat, uses the message of the error table.
+ * @param sentences messages for codes that mean more here than in general
  */
 export function serverProblem(error: unknown, { url, key }: ApiServer, sentences: Sentences = {}): string {
   if (error instanceof ConnectionError) return error.message.replace(/\.$/, `${reasonOf(error)}.`)
@@ -49,7 +49,7 @@ function repeats(text: string, key: string): boolean {
   return parts.some((part) => text.includes(part))
 }
 
-/** What the network said, as `ECONNREFUSED`: fetch itself says no more than that it failed. */
+/** Returns the network's reason, such as `ECONNREFUSED`. The error of fetch itself only reports a failure. */
 function reasonOf({ cause }: Error): string {
   if (!(cause instanceof Error)) return ''
   return 'code' in cause && typeof cause.code === 'string' ? `: ${cause.code}` : reasonOf(cause)

@@ -15,30 +15,30 @@ export type Uploaded =
 export type FileUpload = {
   /** Slug or UUID of the knowledge base. */
   kb: string
-  /** In the tree of Sources; `/` is its root. */
+  /** Folder in the tree of Sources; `/` is its root. */
   folder: string
   tags: readonly string[]
-  /** Also where the knowledge base has the same bytes already. */
+  /** True to upload bytes that the knowledge base already has. */
   force: boolean
-  /** As the next edition of what stands in the folder under the file's name. */
+  /** True to make the file the next edition of the Source with its name in the folder. */
   replace: boolean
-  /** Of an upload in chunks that broke off. */
+  /** Id of an interrupted upload in chunks. */
   resume?: string | undefined
-  /** Bytes of the file that are on the server. */
+  /** Called with the number of bytes that the server has received. */
   onProgress?: (bytes: number) => void
 }
 
-/** Milliseconds until an answer must be there: a server reads a large file once more before it takes it. */
+/** Milliseconds to wait for a response. A server reads a large file once more before it accepts it. */
 const timeout = 15 * 60_000
-/** Bytes beyond which a file goes in chunks. */
+/** Size in bytes above which a file is sent in chunks. */
 const chunkedAbove = 2 ** 24
 
-/** Whether a server of this version takes files of this name, where a knowledge base allows it. */
+/** True if a server of this version accepts the file's type, provided that the knowledge base does. */
 export function isUploadable(file: string): boolean {
   return z.enum(fileTypes).safeParse(extname(file).slice(1).toLowerCase()).success
 }
 
-/** Uploads a file, and goes on where the connection broke. @throws {GanglionError} @throws {Error} with a sentence for people */
+/** Uploads a file, and resumes after a lost connection. @throws {GanglionError} @throws {Error} with a sentence for people */
 export async function uploadFile(
   server: ApiServer,
   file: string,
@@ -49,7 +49,7 @@ export async function uploadFile(
   try {
     const source = await new Ganglion(server).kb(kb).sources.upload(file, {
       ...{ path, metadata: { tags }, force, replace, resume, chunkedAbove, timeout },
-      // Bytes that are there already need not be sent.
+      // The hash lets the server refuse bytes that it already has before they are sent.
       ...(size > chunkedAbove && resume === undefined && { contentHash: await hashOf(file) }),
       onProgress: (progress) => {
         uploadId = progress.uploadId

@@ -19,7 +19,7 @@ const Options = z.object({
 const sentences = { not_found: () => 'There is no such knowledge base or candidate for this key.' }
 const key = 'an API key'
 
-/** `ask` and `search`: what readers get, as it is or with candidates approved. */
+/** Adds `ask` and `search`, which print what readers get, optionally as if candidates were approved. */
 export function addAskCommands(program: Command): void {
   const asking = {
     ...{ name: 'ask', does: 'ask a question, and print the answer with the pages that it cites' },

@@ -36,7 +36,7 @@ export function addBlameCommand(program: Command): void {
   })
 }
 
-/** The seqId of a page that is named by it, or by its file in a clone. @throws {UsageError} */
+/** Returns the seqId of a page, given the seqId or a file in a clone. @throws {UsageError} */
 export async function seqIdOf(page: string): Promise<string> {
   if (SeqId.safeParse(page).success) return page
   const text = await readFile(page, 'utf8').catch(() => undefined)

@@ -54,7 +54,7 @@ function formatJson(findings: Finding[]): string {
   return JSON.stringify({ errors, warnings: findings.length - errors, findings })
 }
 
-/** Editors and forges look for a file from where the command runs, which may be above the checkout. */
+/** Returns a path relative to the current folder, which may be above the checkout: editors and forges resolve paths from there. */
 function pathHere(directory: string, path: string): string {
   const from = relative('.', directory).split(sep).join('/')
   return from === '' || from.startsWith('..') ? path : `${from}/${path}`

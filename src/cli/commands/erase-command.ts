@@ -120,7 +120,7 @@ function say(step: ErasureStep): void {
   process.stderr.write(`${told[step]}\n`)
 }
 
-/** What no command reaches. */
+/** Returns notes on copies that no command reaches. */
 function elsewhere({ database, bucket, objects }: Pick<Environment, 'database' | 'bucket' | 'objects'>): string[] {
   return [
     'Clones, mirrors and backups that were made before still hold it. Have clones deleted and made again: a push of their old commits is refused.',
@@ -148,7 +148,7 @@ function summary({ seqIds, candidates, texts, sources, people, forge }: ErasureP
   }
 }
 
-/** Without the words that go: it is kept in the audit. */
+/** Summarizes an erasure without the erased texts, because the audit keeps the summary. */
 function textOf({ seqIds, candidates, texts, sources, people }: ErasurePlan, verb: string): string {
   const counts = { Neuron: seqIds, candidate: candidates, text: texts, Source: sources, account: people }
   const parts = Object.entries(counts).flatMap(([noun, { length }]) =>
@@ -157,7 +157,7 @@ function textOf({ seqIds, candidates, texts, sources, people }: ErasurePlan, ver
   return `${parts.join(', ')} ${verb}: ${seqIds.join(', ')}`.replace(/: $/, '')
 }
 
-/** As they are for a person who checks that a text is the right one. */
+/** Returns how often a text occurs in each place, so that a person can check that it is the right one. */
 function placesText(places: TextPlaces): string {
   const parts = textPlaces.flatMap((name) =>
     places[name] > 0 ? [`${places[name]} ${places[name] === 1 ? name.slice(0, -1) : name}`] : [],
@@ -165,7 +165,10 @@ function placesText(places: TextPlaces): string {
   return `  ${places.text}: ${parts.length === 0 ? 'found nowhere' : `in ${parts.join(', ')}`}`
 }
 
-/** Copies in the data directory that an erasure leaves alone: exports of what was deleted, and databases of before an upgrade. */
+/**
+ * Returns copies in the data directory that an erasure does not touch: exports of deleted tenants and knowledge bases, and databases from
+ * before an upgrade.
+ */
 async function copiesOf({ root, database }: DataDirectory): Promise<string[]> {
   const exports = join(root, 'exports')
   const names = existsSync(exports) ? await readdir(exports) : []

@@ -30,7 +30,7 @@ const Named = z.object({
   kb: option(z.string(), '<slug>', 'the knowledge base'),
 })
 const Url = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' })
-/** A branch of people's: those below `ganglion/` are made and moved by the server. */
+/** Branch of people. The server creates and moves the branches below `ganglion/`. */
 const Branch = z.string().regex(/^(?!ganglion\/)[^\s~^:?*[\\-][^\s~^:?*[\\]*$/, {
   error: 'must be the name of a branch, and none of ganglion/',
 })
@@ -51,7 +51,7 @@ const LinkOptions = Named.extend({
   branch: option(Branch.optional(), '<name>', 'what main is called there (default: main)'),
   maxOpen: option(Count.optional(), '<number>', 'pull requests that are open at a time (default: 50)'),
 })
-/** Milliseconds: how long a server that runs may take to compare both sides, and how often it is looked. */
+/** Milliseconds that a running server has to compare both sides, and between two checks whether it has. */
 const patience = 10 * 60_000
 const lookInterval = 250
 
@@ -164,7 +164,7 @@ async function withBridge<Result>(ctx: Context, use: (bridge: ForgeBridge) => Pr
   }
 }
 
-/** Two at once would do everything twice: the server that holds the data directory does it. */
+/** Makes the server that holds the data directory compare both sides, since two processes at once would do everything twice. */
 async function letServerSync({ forgeLinks }: Context, link: ForgeLink): Promise<void> {
   await forgeLinks.note(link.id, { dueAt: null })
   for (const until = Date.now() + patience; Date.now() < until; await delay(lookInterval)) {

@@ -71,7 +71,7 @@ async function requireKb(ctx: Context, tenantSlug: string, slug: string): Promis
   throw new Error(`${tenantSlug} has no knowledge base ${slug}. Known ones: ${slugs.join(', ') || 'none'}. ${advice}`)
 }
 
-/** What an import did, for a person: the first 20 of each list. */
+/** Formats a report for people, with the first 20 entries of each list. */
 export function formatImport(report: ImportReport): string {
   const { created, updated, unchanged, pending, attachments, files, links } = report
   const types = files.attachments.map(({ type, files }) => `${files} ${type}`).join(', ')

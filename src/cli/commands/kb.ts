@@ -115,7 +115,7 @@ export function addKnowledgeBaseCommands(program: Command): void {
 
 type Made = { made: CreatedKnowledgeBase; text: string; detail?: string }
 
-/** Makes a knowledge base, perhaps with its data directory, and records that. */
+/** Creates a knowledge base, and the data directory if needed, and records it in the audit. */
 async function makeKb(environment: Environment, make: (ctx: Context) => Promise<Made>): Promise<CommandAnswer> {
   const { dataDir, database, bucket, objects, publicUrl } = environment
   const ctx = await openContext({ dataDir, database, bucket, objects, publicUrl, whenOlder: 'create' })

@@ -18,7 +18,7 @@ const fetchNotes = {
 const milliseconds = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 const longest = 100 * 365 * milliseconds.d
 
-/** `90d`, `12h`, `30m`, `45s`, `2w`: a whole number and a unit, as milliseconds. More than nothing, at most 100 years. */
+/** Duration such as `90d`, `12h`, `30m`, `45s` or `2w`. Parses to milliseconds: more than 0, at most 100 years. */
 export const Duration = z
   .string()
   .regex(/^[0-9]{1,10}[smhdw]$/, 'must be a number and one of s, m, h, d, w, e.g. 90d')
@@ -146,7 +146,7 @@ function keyState(key: Pick<ApiKey, 'expiresAt' | 'revokedAt'>, now: Date): stri
   return key.expiresAt !== null && key.expiresAt <= now.toISOString() ? 'expired' : 'valid'
 }
 
-/** What a key may do with git, in a word. */
+/** Returns what a key may do with git. */
 function gitOf({ role, git }: Pick<ApiKey, 'role' | 'git'>): keyof typeof fetchNotes {
   if (role === 'curator') return 'push'
   return ({ shown: 'fetch shown', all: 'fetch all' } as const)[git]

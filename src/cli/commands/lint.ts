@@ -27,7 +27,7 @@ export function addLintCommand(program: Command): void {
   )
 }
 
-/** What is new in the most important 100 findings, as rows; of the others their number. */
+/** Formats the 100 most important findings as rows, new ones first, and counts the others. */
 function describe({ slug, findings }: LintReport): string {
   const count = (status: string) => findings.filter((finding) => finding.status === status).length
   const summary = `${slug}: ${findings.length} ${findings.length === 1 ? 'finding' : 'findings'}; ${count('proposed')} proposed, ${count('proposed before')} proposed before, ${count('open')} open.`

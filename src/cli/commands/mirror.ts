@@ -50,7 +50,7 @@ const changes = {
   replaced: 'has lost what is hidden by now, and has',
 } as const
 
-/** Its main is replaced where something that it shows is hidden now; not where others wrote there. */
+/** Pushes to the mirror. Replaces its history if a page that it shows is now hidden, but never what others pushed there. */
 async function push(gitDir: string, remote: string): Promise<{ commit: string | null; change: keyof typeof changes }> {
   const commit = (await readRef(gitDir, branch)) ?? null
   const refs = await operatorsGit(gitDir, ['ls-remote', '--', remote, branch])

@@ -20,10 +20,10 @@ import { readAnswer } from '../client/server-problem.ts'
 import { askServer } from '../command.ts'
 import { argument, flag, option } from '../options.ts'
 
-/** More than any comment has, in UTF-8. */
+/** Maximum bytes of standard input. No comment is longer in UTF-8. */
 const maxInputBytes = 64 * 1024
 
-/** A candidate, by its id or its ref. */
+/** Id or ref of a candidate. Parses to the id. */
 export const CandidateName = z
   .string()
   .transform((text) => /^refs\/candidates\/([^/]+)\/head$/.exec(text)?.[1] ?? text)
@@ -91,13 +91,13 @@ async function readInput(): Promise<string> {
   return Buffer.concat(chunks).toString('utf8').trimEnd()
 }
 
-/** Posts the comment, then the verdict. @throws {Error} with a sentence that says which of them was refused, and why. */
+/** Posts the comment, then the verdict. @throws {Error} with a sentence that names the refused one and the reason */
 async function send(
   server: ApiServer,
   { candidate, approve, dismiss, reason, head, requestChanges, assign }: Review,
   comment: string | undefined,
 ): Promise<{ answer: unknown; text: string }> {
-  // A person who waits for a verdict sees at once that the server is away.
+  // Does not retry, so that a person sees at once that the server is unreachable.
   const { candidates } = new Ganglion({ ...server, timeout: 30_000, retries: 0 })
   const sentences = sentencesFor({ candidate, head })
   const recorded = comment === undefined ? '' : 'The comment is recorded, the verdict is not. '

@@ -21,7 +21,7 @@ export function addServeCommand(program: Command): void {
       .addHelpText('after', '\nExample:\n  GANGLION_PORT=8080 ganglion serve --data /srv/ganglion'),
     Options,
     async (options, environment) => {
-      // Loading the HTTP server takes time that no other command needs to spend.
+      // Loads the HTTP server only here: loading it takes long, and no other command needs it.
       const { runServer } = await import('../run-server.ts')
       return runServer({ ...environment, ...options })
     },

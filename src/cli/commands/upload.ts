@@ -28,10 +28,10 @@ type Options = z.output<typeof Options>
 
 export type FileReport = {
   file: string
-  /** `skipped`: the knowledge base does not take files of its type. */
+  /** Result of a file; `skipped` if the knowledge base does not accept its type. */
   result: 'uploaded' | 'duplicate' | 'skipped' | 'failed'
   documentId?: string
-  /** With `--wait`, how its ingest ended; else how it stands. */
+  /** Status of the Source: with `--wait`, at the end of its ingest. */
   status?: string
   neurons?: number
   pending?: number
@@ -50,7 +50,7 @@ export function addUploadCommand(program: Command): void {
   })
 }
 
-/** Two Sources that look the same are seldom meant. @throws {UsageError} */
+/** Refuses files with equal names in one folder, which are rarely intended. @throws {UsageError} */
 function refuseSameNames({ files, path = '/' }: Options): void {
   const named = new Map<string, string>()
   for (const file of files) {
@@ -155,7 +155,7 @@ function sentence(error: unknown, server: ApiServer, file: string): string {
   })
 }
 
-/** @param allowed as the server says: of it, what this version of Ganglion knows is told. */
+/** Explains a refused type. @param allowed types from the server; those that this version does not know are left out */
 function typeRefused(allowed: GanglionError['body']['allowedTypes'], file: string): string {
   const taken = fileTypes.filter((type) => allowed?.includes(type)).toSorted()
   return [

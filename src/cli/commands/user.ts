@@ -118,7 +118,7 @@ async function findUser({ users }: Context, email: string): Promise<User> {
   return user
 }
 
-/** A user, and the operator in one of their tenants. */
+/** Returns a user's id, and the operator as an actor in one of the user's tenants. */
 async function requireUser(ctx: Context, email: string): Promise<{ id: string; by: Administrator }> {
   const user = await findUser(ctx, email)
   const [membership] = await ctx.users.memberships(user.id)
@@ -127,7 +127,7 @@ async function requireUser(ctx: Context, email: string): Promise<{ id: string; b
   return { id: user.id, by: operatorOf(membership.tenantId) }
 }
 
-/** At the address of the server that serves the data directory, or served it last. */
+/** Returns the URL of a one-time link at the server that serves the data directory, or served it last. */
 function urlOf({ publicUrl, host, port, dataDir }: Environment, token: string): string {
   const base = publicUrl ?? serverAddress(dataDir) ?? `http://${host}:${port}`
   return new Urls(base).setUp(token)

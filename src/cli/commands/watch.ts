@@ -19,10 +19,10 @@ const Options = z.object({
   json: flag('print a line of JSON for each file'),
 })
 
-/** A file of which nothing was written for so long is whole. */
+/** Milliseconds without a write after which a file counts as complete. */
 const settledMs = 2_000
 
-/** `watch`. Asks a running server over HTTP, until it is interrupted. */
+/** Adds `watch`, which uploads over HTTP to a running server until it is interrupted. */
 export function addWatchCommand(program: Command): void {
   addOptions(program.command('watch'), Options)
     .description('upload the files of a folder to a running server, then each that is added or changed')
@@ -44,7 +44,7 @@ export function addWatchCommand(program: Command): void {
     })
 }
 
-/** Uploads what is in a folder and what comes into it, one file after the other. @returns how to stop it. */
+/** Uploads the files in a folder and each file that is added or changed, one after the other. @returns a function that stops it */
 function watchFolder(
   server: ApiServer,
   folder: string,
@@ -75,7 +75,7 @@ function watchFolder(
   }
 }
 
-/** Where a file's Source belongs. */
+/** Returns the folder of a file's Source. */
 function folderOf(folder: string, file: string): string {
   return `/${relative(folder, dirname(file)).split(sep).join('/')}`
 }

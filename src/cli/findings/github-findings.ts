@@ -1,7 +1,7 @@
 import type { Finding } from '../../rules/neurons/neuron.ts'
 import { oneLine } from '../../rules/text/lines.ts'
 
-/** Workflow commands, by which GitHub Actions shows findings beside the lines that they are about. */
+/** Formats findings as workflow commands, which GitHub Actions shows next to the lines. */
 export function formatGithub(findings: readonly Finding[]): string {
   return findings
     .map(({ path, line, severity, rule, message }) => {
@@ -11,7 +11,7 @@ export function formatGithub(findings: readonly Finding[]): string {
     .join('\n')
 }
 
-/** As the `escapeData` and `escapeProperty` of GitHub's own toolkit. */
+/** Escapes like `escapeData` and `escapeProperty` of GitHub's toolkit. */
 function data(text: string): string {
   return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
 }

@@ -7,8 +7,8 @@ const error = 'must be like s3://bucket/prefix?region=eu-central-1&endpoint=http
 const defaultRegion = 'us-east-1'
 
 /**
- * Where a bucket is, by its URL: `s3://bucket/prefix`, with `endpoint` and `region` in its query, and `encryption` (`AES256`, `aws:kms`)
- * and `kms-key` for how the store encrypts what is put.
+ * URL of a bucket: `s3://bucket/prefix`, with `endpoint` and `region` in the query, and `encryption` (`AES256`, `aws:kms`) and `kms-key`
+ * for the encryption of stored objects.
  */
 export const BucketUrl = z.string().transform((text, context): Bucket => {
   const bucket = readBucket(text)

@@ -22,7 +22,7 @@ export class EnvironmentError extends Error {
   }
 }
 
-/** See {@link problemOfAddress}. */
+/** Address of a PostgreSQL database, see {@link problemOfAddress}. */
 const DatabaseAddress = z.string().transform((text, context) => {
   const problem = problemOfAddress(text)
   if (problem === undefined) return text

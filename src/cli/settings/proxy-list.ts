@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 const names: ReadonlySet<string> = new Set(['loopback', 'linklocal', 'uniquelocal'])
 
-/** Addresses, networks such as `10.0.0.0/8`, and the names of such, separated by commas. */
+/** Comma-separated addresses, networks such as `10.0.0.0/8`, and names of networks. */
 export const ProxyList = z
   .string()
   .transform((text) => text.split(',').map((part) => part.trim()))
@@ -11,7 +11,7 @@ export const ProxyList = z
     error: 'must be addresses or networks, or loopback, linklocal, uniquelocal, separated by commas',
   })
 
-/** Not of all addresses: whoever came could then say that they are another. */
+/** True for a network that does not contain all addresses: then any client could claim another's address. */
 function isNetwork(text: string): boolean {
   const [address = '', bits] = text.split('/')
   const version = isIP(address)

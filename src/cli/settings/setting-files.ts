@@ -7,9 +7,9 @@ const ofFiles =
 const maxLength = 64 * 1024
 
 /**
- * Adds to an environment the settings that it lacks and a file of settings has, and then, for each `<NAME>_FILE`, what that file
- * holds as `<NAME>`. So whoever reads a variable reads it from files, too.
- * @param config the file of settings
+ * Adds the settings of a file of settings that the environment lacks, and for each `<NAME>_FILE` the content of that file as `<NAME>`. Thus
+ * all readers of variables support files.
+ * @param config path of the file of settings
  * @throws {EnvironmentError}
  */
 export function addSettingsOfFiles(env: NodeJS.ProcessEnv, config = env.GANGLION_CONFIG || undefined): void {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { PersonRole } from '../../contract/vocabulary.ts'
 
-/** `<group>=<role>`, separated by commas. The group `*` is everybody. */
+/** Comma-separated `<group>=<role>`. The group `*` contains everyone. */
 export const GroupRoles = z.string().transform((text, context) => {
   const roles = new Map<string, PersonRole>()
   for (const pair of text.split(',')) {
@@ -17,7 +17,7 @@ export const GroupRoles = z.string().transform((text, context) => {
   return roles
 })
 
-/** Whether what is sent to a URL cannot be read on the way. */
+/** True if a request to the URL is encrypted or does not leave the machine. */
 export function isPrivateOrEncrypted(text: string): boolean {
   const url = URL.parse(text)
   return url?.protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(url?.hostname ?? '')
