@@ -1,9 +1,15 @@
 import { expect, test } from 'vitest'
+import { findCandidate } from '../../src/kb/projection/candidate-index.ts'
+import { signatureOf } from '../../src/kb/refs/commit-message.ts'
 import { mainRef } from '../../src/kb/refs/kb-refs.ts'
+import { parseCandidate } from '../../src/markdown/file/candidate-file.ts'
 import { readNeuron } from '../../src/pages/read-neuron.ts'
 import { listCandidates } from '../../src/queue/lists/list-candidates.ts'
+import { finishApprovals } from '../../src/queue/policy-approval.ts'
 import { readCandidate } from '../../src/queue/read-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
+import { ingestActor, ingestConnector } from '../../src/rules/candidates/candidate.ts'
+import { candidateIdFor } from '../../src/rules/candidates/candidate-id.ts'
 import { NativeWriter } from '../kb/support/native-writer.ts'
 import { candidate, correction, newTestBed, type TestBed } from '../kb/support/test-bed.ts'
 import { approveCandidate } from '../support/approve-candidate.ts'
@@ -85,4 +91,36 @@ test('what the policy leaves to a curator waits for one, also once the reason is
     content: 'Alpha.\n\nBeta.',
   })
   expect(await readCandidate(ctx, bed.curator, left.candidateId)).toMatchObject({ status: 'pending' })
+})
+
+test('a page of a Source that was cut off before main is approved, though another Source has its text', async () => {
+  const bed = await newTestBed()
+  const content =
+    'Each duty officer reads the log of the night, signs it, and hands the keys of both rooms to the next officer.'
+  const { candidateId } = await submitCandidate(bed.ctx, bed.curator, candidate({ content }))
+  await approveCandidate(bed.ctx, bed.curator, candidateId, {})
+  const kb = await bed.ctx.kb(bed.curator.tenantId, 'handbook')
+  const known = parseCandidate(await kb.repository.readText(findCandidate(kb.projection.read, candidateId)?.blob ?? ''))
+  const id = candidateIdFor(kb.identity.id)
+  const verdict = { approve: true, zone: null, reason: 'an ingest', warnings: [] }
+  const record = {
+    ...known,
+    id,
+    createdBy: ingestActor,
+    connector: ingestConnector,
+    decisions: [],
+    verdict,
+    title: 'The log',
+  }
+  await kb.write((staging) => {
+    const at = bed.ctx.now()
+    return kb.commitToQueue(staging, {
+      candidates: [record],
+      message: 'Ingest',
+      author: signatureOf(ingestActor, at),
+      at,
+    })
+  })
+  await finishApprovals(kb, bed.ctx.now)
+  expect((await readCandidate(bed.ctx, bed.curator, id)).status).toBe('approved')
 })
