@@ -4,6 +4,7 @@ import { GanglionError } from '../../contract/errors.ts'
 import { GitError } from '../../git/git-error.ts'
 import { Advertisements } from '../../git/serve/advertisements.ts'
 import { answerLsRefs, type LsRefs, peekLsRefs } from '../../git/serve/ls-refs.ts'
+import type { Receiver } from '../../git/serve/push.ts'
 import {
   type GitService,
   isVersion2,
@@ -12,8 +13,25 @@ import {
   type TransferRequest,
 } from '../../git/serve/smart-http.ts'
 import { takeSlot } from '../../kb/take-slot.ts'
-import { FairSlots, type SlotLimits } from '../../system/concurrency/fair-slots.ts'
-import type { GitDoor } from './git-door.ts'
+import { FairSlots, type SlotClaim, type SlotLimits } from '../../system/concurrency/fair-slots.ts'
+
+export type GitAddress = {
+  tenant: string
+  kb: string
+  /** Origin of the server as the caller reaches it. */
+  reachedAt: string
+}
+
+export type GitDoor = {
+  gitDir: string
+  /** Claim under which the caller's git processes are counted. */
+  claim: SlotClaim
+  brokenRefs: readonly string[]
+  /** Creates the refs that a fetch requests, if they are made on demand. Prefixes as in `ls-refs` of protocol v2; none: all. */
+  prepareFetch(refPrefixes: readonly string[]): Promise<void>
+  /** Receiver of the caller's pushes; undefined for a partial clone, which accepts none. */
+  receiver: Receiver | undefined
+}
 
 export type { GitService }
 export type GitLimits = TransferLimits &

@@ -9,7 +9,7 @@ import { candidateHeads } from '../../queue/heads/candidate-refs.ts'
 import { effectiveAudience, servedAudiences } from '../../rules/access/audience.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { receiverFor } from '../receive-push.ts'
-import type { GitAddress, GitDoor } from './git-door.ts'
+import type { GitAddress, GitDoor } from './git-transfers.ts'
 
 /** Ref folders that only the server writes to. */
 const serverRefs = ['refs/ganglion', 'refs/candidates']
