@@ -3,7 +3,6 @@ import { GanglionError } from '../contract/errors.ts'
 import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import { isInternal } from '../rules/access/audience.ts'
 import type { Actor, Candidate } from '../rules/candidates/candidate.ts'
-import { parseMetadata, readMetadata } from '../rules/candidates/metadata.ts'
 import { tagKey } from '../rules/neurons/tag.ts'
 import { isBelow, isNeuronPath } from '../rules/paths/neuron-path.ts'
 import { tagsOfCandidate } from './follow/candidate-tags.ts'
@@ -11,6 +10,7 @@ import { findCandidate, usedBudget } from './projection/candidate-index.ts'
 import { blobAtPath } from './projection/file-queries.ts'
 import { findNeuron } from './projection/neuron-queries.ts'
 import type { AllTables } from './projection/projection.ts'
+import { newPath, wishedPath } from './writing/new-path.ts'
 
 export type LimitsOf = (keyId: string) => Promise<KeyLimits | null | undefined>
 
@@ -109,10 +109,12 @@ export async function requirePlaces(
 
 function requireCandidatePlace(sql: AllTables, candidate: Candidate, limits: KeyLimits): void {
   const target = candidate.target === null ? undefined : findNeuron(sql, candidate.target)
-  const { path } = readMetadata(parseMetadata(candidate.metadata).data)
+  const wish = wishedPath(candidate)
   const tags = tagsOfCandidate(candidate)
   // The form of real feedback. Any other candidate of this kind may be a page like any other.
-  if (candidate.kind === 'reader-feedback' && path === undefined && isInternal(tags)) return
+  if (candidate.kind === 'reader-feedback' && wish === undefined && isInternal(tags)) return
+  // A new page may get another path than its sender asks for, even in another folder.
+  const path = target === undefined ? newPath({ sql }, candidate) : wish
   requirePlace({ places: [target?.path, path], tags: target?.tags ?? tags }, limits)
 }
 

@@ -5,16 +5,15 @@ import { neuronTitle } from '../../markdown/neuron-title.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
 import { narrowed } from '../../rules/access/audience.ts'
 import type { Candidate } from '../../rules/candidates/candidate.ts'
-import { idTail } from '../../rules/candidates/candidate-id.ts'
 import { parseMetadata, readMetadata } from '../../rules/candidates/metadata.ts'
 import type { NeuronFields } from '../../rules/neurons/neuron.ts'
 import { pathKey } from '../../rules/paths/portable-path.ts'
-import { fileSlug, uniqueSlug, withSuffix } from '../../rules/paths/slug.ts'
 import { unixLines } from '../../rules/text/line-endings.ts'
-import { blockedFolder, isBlocked, isNameTaken } from '../projection/file-queries.ts'
+import { isBlocked } from '../projection/file-queries.ts'
 import { findNeuron, type NeuronRow } from '../projection/neuron-queries.ts'
 import { documentOfSeqId, versionOfBlob } from '../projection/version-queries.ts'
 import { baseOf, type MainView, mergeFrontMatter, mergeIntoTarget, proposedContent } from './merge-candidate.ts'
+import { newPath, wishedPath } from './new-path.ts'
 import { followFiles } from './rename/follow-files.ts'
 
 /** State for computing the result of a candidate. `leaves`: paths that other candidates, approved with it, free. */
@@ -43,12 +42,6 @@ export type Proposal = {
   title: string
   target: NeuronRow | undefined
 }
-
-/** Matches a folder named like a file. */
-const fileFolder = /\.[a-z][a-z0-9]{0,15}\//i
-
-/** Maximum bytes of a page's file name without `.md`. */
-const maxNameBytes = 250
 
 /** Metadata keys that get a front matter key of their own, or control the approval; all others are stored in `metadata`. */
 const surfaced: ReadonlySet<string> = new Set([
@@ -219,35 +212,4 @@ function inheritedFields(
     ...(sourceUrl === undefined ? {} : { sourceUrl }),
     ...(Object.keys(rest).length === 0 ? {} : { metadata: JSON.stringify(rest) }),
   }
-}
-
-function wishedPath(candidate: Candidate): string | undefined {
-  return readMetadata(parseMetadata(candidate.metadata).data).path
-}
-
-/** Returns a path in a folder by month, which keeps trees small: a flat folder of 10,000 files costs a quarter of a megabyte a commit. */
-export function defaultPath(title: string, createdAt: string): string {
-  const [year, month] = createdAt.split('-')
-  return `neurons/${year}/${month}/${fileSlug(title)}.md`
-}
-
-/**
- * Returns a path that no file of main has or collides with. Unless a person or a document chose the name, it ends in the last characters of
- * the candidate's id: a number would reveal the names of hidden pages. For the same reason such a page is never placed below a folder named
- * like a file, whether there is such a file or not.
- */
-function newPath({ sql, leaves }: ProposalView, candidate: Candidate, title: string): string {
-  const isWholePage = candidate.frontMatter !== null
-  const wish = wishedPath(candidate)
-  const own = wish !== undefined && !isWholePage && fileFolder.test(wish) ? undefined : wish
-  const wishes = [own, defaultPath(title, candidate.createdAt)].filter((wish) => wish !== undefined)
-  const path = wishes.find((wish) => blockedFolder(sql, wish) === undefined) ?? `neurons/${fileSlug(title)}.md`
-  const [folder, wished] = [
-    path.slice(0, path.lastIndexOf('/') + 1),
-    path.slice(path.lastIndexOf('/') + 1, -'.md'.length),
-  ]
-  const name = isWholePage ? wished : withSuffix(wished, `-${idTail(candidate.id)}`, maxNameBytes)
-  const isTaken = (slug: string) =>
-    isNameTaken(sql, pathKey(`${folder}${slug}.md`), (path) => leaves?.has(path) === true)
-  return `${folder}${uniqueSlug(name, isTaken, maxNameBytes)}.md`
 }

@@ -82,6 +82,28 @@ test('a key proposes to its folders and tags alone', async () => {
   expect((await submit('With a tag', { metadata: { tags: ['vip'] } })).status).toBe(201)
 })
 
+test.each(['guides/v1.draft/a', 'guides/.hidden/a', 'guides/a.md/b.md/c', 'guides', 'guides.md', '../guides.md'])(
+  'a key brings no page elsewhere by a path that the page does not get: %s',
+  async (path) => {
+    const { submit, propose, product } = await limited({ paths: ['guides'] })
+    const wish = { confidence: 1, metadata: { path } }
+    const answers = [await submit('Over HTTP', wish), (await propose({ title: 'By MCP', path, confidence: 1 })).isError]
+    const pages = await product.request('GET', '/api/v1/knowledge-bases/handbook/neurons', {
+      as: product.tokens.curator,
+    })
+    const paths = (pages.body.neurons as { path: string }[]).map((page) => page.path)
+    const isRefused = /^(?:\.\.\/)?guides(?:\.md)?$/.test(path)
+    expect(paths).toEqual(
+      isRefused ? [] : [expect.stringMatching(/^neurons\/guides\//), expect.stringMatching(/^neurons\/guides\//)],
+    )
+    expect(answers).toEqual(
+      isRefused
+        ? [expect.objectContaining({ status: 403 }), true]
+        : [expect.objectContaining({ status: 201 }), undefined],
+    )
+  },
+)
+
 test('what a key pushes, for review or to main, is held to its limits, too', async () => {
   const { product, curator } = await limited({ pending: 1, paths: ['guides'] })
   const clone = await Clone.of(product, curator)
