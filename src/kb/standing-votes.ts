@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { editNeuron, parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import { allTags } from '../markdown/page-tags.ts'
+import { hiddenLines } from '../markdown/shown-content.ts'
 import { accessClass } from '../rules/access/audience.ts'
 import type { Actor, Candidate, VotedPage } from '../rules/candidates/candidate.ts'
 import { type Decider, isVoteFor, votesOn } from '../rules/deciding.ts'
@@ -47,13 +48,18 @@ export function votedPage(
   { text, before }: Pick<JudgedPage, 'text' | 'before'>,
   settings: Pick<KbSettings, 'defaultAudience' | 'inlineTags'>,
 ): VotedPage {
-  const page = createHash('sha256')
-    .update(withoutServerKeys(text ?? before ?? ''))
-    .digest('hex')
+  const page = digest(withoutServerKeys(text ?? before ?? ''))
   if (text === null) return { page, audience: 'removed' }
   const file = parseNeuronFile(text)
   const { audience = settings.defaultAudience } = file.fields
-  return { page, audience: accessClass({ audience, tags: allTags(file, settings) }) }
+  const access = accessClass({ audience, tags: allTags(file, settings) })
+  // A merge that moves the marks of a comment shows its text to readers, whatever the audience of the page.
+  const hidden = hiddenLines(file)
+  return { page, audience: hidden.length === 0 ? access : `${access}, without ${digest(hidden.join('\n'))}` }
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
 }
 
 /** Removes the keys that the server adds to a page. */

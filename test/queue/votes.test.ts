@@ -62,9 +62,9 @@ async function start(policy: string) {
 type Team = Awaited<ReturnType<typeof start>>
 
 /** A page on main, and a correction of its dose that Ann has voted for. */
-async function votedDose(policy: string) {
+async function votedDose(policy: string, written = (text: string) => text) {
   const team = await start(policy)
-  await team.push(team.cat, mainRef, [['neurons/dose.md', page('adults', '5')]])
+  await team.push(team.cat, mainRef, [['neurons/dose.md', written(page('adults', '5'))]])
   const seqId = String(team.kb.projection.read.get`SELECT seq_id FROM neurons`?.seq_id)
   const path = 'neurons/dose.md'
   const text = team.native
@@ -122,6 +122,19 @@ test('a vote stays over a clean merge only where kb.yaml says so, and never over
     awaiting: { votes: 1 },
   })
   expect((await reviewCandidate(team.ctx, team.ann, team.id, { status: 'pending' })).hasVoted).toBe(false)
+})
+
+test.each<[string, string, (team: Awaited<ReturnType<typeof votedDose>>) => Promise<void>]>([
+  ['the comment around it', '%%\n\nOther text.', ({ edit }) => edit('%%\n\nOther', 'Other')],
+  ['a comment elsewhere', 'Other %%secret%% text.', ({ edit }) => edit(' %%secret%%', ' secret')],
+])('a kept vote falls when others open %s to readers', async (_, hidden, open) => {
+  const policy = 'approvals: { red: 2, keepOnMerge: true }\n'
+  const team = await votedDose(policy, (text) => text.replace('Other text.', hidden))
+  await team.edit('adults', 'newborn children')
+  expect(await team.votes(team.id)).toBe(1)
+  await open(team)
+  expect(await team.votes(team.id)).toBe(2)
+  expect(await team.approve(team.ben, team.id)).toMatchObject({ awaiting: { votes: 1 } })
 })
 
 test('a push brings no vote to a page that says more by now, and brings it where the page is what was voted on', async () => {

@@ -32,7 +32,10 @@ export const decisionActions = [
   'assign',
 ] as const
 
-/** Page that an approval would make (SHA-256 without the keys that the server writes) and its audience. */
+/**
+ * Page that an approval would make (SHA-256 without the keys that the server writes) and its audience: the access class, and a digest of
+ * the lines with comments, which only curators see.
+ */
 export type VotedPage = { page: string; audience: string }
 
 export type Decision = {
