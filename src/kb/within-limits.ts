@@ -6,11 +6,11 @@ import type { Actor, Candidate } from '../rules/candidates/candidate.ts'
 import { tagKey } from '../rules/neurons/tag.ts'
 import { isBelow, isNeuronPath } from '../rules/paths/neuron-path.ts'
 import { tagsOfCandidate } from './follow/candidate-tags.ts'
+import { newPath, requestedPath } from './new-path.ts'
 import { findCandidate, usedBudget } from './projection/candidate-index.ts'
 import { blobAtPath } from './projection/file-queries.ts'
 import { findNeuron } from './projection/neuron-queries.ts'
 import type { AllTables } from './projection/projection.ts'
-import { newPath, wishedPath } from './writing/new-path.ts'
 
 export type LimitsOf = (keyId: string) => Promise<KeyLimits | null | undefined>
 
@@ -109,7 +109,7 @@ export async function requirePlaces(
 
 function requireCandidatePlace(sql: AllTables, candidate: Candidate, limits: KeyLimits): void {
   const target = candidate.target === null ? undefined : findNeuron(sql, candidate.target)
-  const wish = wishedPath(candidate)
+  const wish = requestedPath(candidate)
   const tags = tagsOfCandidate(candidate)
   // The form of real feedback. Any other candidate of this kind may be a page like any other.
   if (candidate.kind === 'reader-feedback' && wish === undefined && isInternal(tags)) return

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import { writePage } from '../../src/pages/write/write-page.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
+import { candidateIdFor } from '../../src/rules/candidates/candidate-id.ts'
 import { candidate, type TestBed } from '../kb/support/test-bed.ts'
 import { neuronText, writtenBed } from '../kb/support/written-neurons.ts'
 import { approveCandidate } from '../support/approve-candidate.ts'
@@ -44,4 +46,20 @@ test('a wish below the name of a file leads to the same place whether there is s
   }
   const hidden = neuronText(1, { title: 'Merger', tags: ['internal'] }, 'Hidden.\n')
   expect(await paths({ 'secret/merger.md': hidden })).toBe(await paths({ 'secret/plan.md': hidden }))
+})
+
+test('a page comes into the folder of main that some file systems take for the one of its path', async () => {
+  const bed = await writtenBed({ 'Guides/Café/a.md': neuronText(1, { title: 'A' }, 'Text.\n') })
+  await submit(bed, 'By an app', 'guides/CAFE\u0301/new/b')
+  expect((await bed.read(2))?.path).toMatch(/^neurons\/Guides\/Café\/new\/b-[0-9a-f]{6}\.md$/)
+  const { id: kbId } = (await bed.ctx.kb(bed.curator.tenantId, 'handbook')).identity
+  const candidateId = candidateIdFor(kbId, { msecs: Date.now() })
+  const typed = { path: 'GUIDES/c', changes: { title: 'By a curator' } }
+  await writePage(bed.ctx, bed.curator, typed, {
+    kb: 'handbook',
+    candidateId,
+
+    publish: true,
+  })
+  expect((await bed.read(3))?.path).toBe('neurons/Guides/c.md')
 })

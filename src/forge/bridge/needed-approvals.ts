@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Awaiting } from '../../contract/envelope.ts'
+import { foldEmail } from '../../contract/people.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import { whoIs } from '../../kb/access/who-is.ts'
 import { authorsAmong } from '../../kb/missing-approvals.ts'
@@ -61,9 +62,10 @@ export async function neededForFiles({ kb, forge }: Linked, paths: readonly stri
   return awaiting && needed(forge.kind, awaiting, true)
 }
 
-/** Returns the logins of owners that `kb.yaml` names as accounts of a forge: `github:ada`. */
+/** Returns the logins, in lower-case letters, of owners that `kb.yaml` names as accounts of a forge: `github:ada`. */
 function accountsAmong(people: readonly string[], kind: string): string[] {
-  return people.flatMap((name) => (name.startsWith(`${kind}:`) ? [name.slice(kind.length + 1)] : []))
+  const logins = people.map(foldEmail).filter((name) => name.startsWith(`${kind}:`))
+  return logins.map((name) => name.slice(kind.length + 1))
 }
 
 /** Describes the missing approvals, and the effect of a merge, in Markdown. */

@@ -57,6 +57,19 @@ export function blockedFolder(sql: Sql, path: string): string | undefined {
   return folders.map((_, at) => folders.slice(0, at + 1).join('/')).find((folder) => isPathTaken(sql, pathKey(folder)))
 }
 
+/** Returns a path with the spelling of main for those folders that differ from folders of main only in case or normalization. */
+export function asSpelledOnMain(sql: Sql, path: string): string {
+  const folders = path.split('/')
+  const file = folders.pop() ?? ''
+  for (let depth = folders.length; depth > 0; depth--) {
+    const key = pathKey(folders.slice(0, depth).join('/'))
+    const row = sql.get`SELECT path FROM files WHERE path_key > ${`${key}/`} AND path_key < ${`${key}0`} LIMIT 1`
+    if (row === undefined) continue
+    return [...String(row.path).split('/').slice(0, depth), ...folders.slice(depth), file].join('/')
+  }
+  return path
+}
+
 /** True if a file of main prevents a new one at a path: at the path, below it, or in place of its folder. @param isFree as above */
 export function isBlocked(sql: Sql, path: string, isFree?: (path: string) => boolean): boolean {
   return blockedFolder(sql, path) !== undefined || isNameTaken(sql, pathKey(path), isFree)

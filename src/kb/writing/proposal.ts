@@ -9,11 +9,11 @@ import { parseMetadata, readMetadata } from '../../rules/candidates/metadata.ts'
 import type { NeuronFields } from '../../rules/neurons/neuron.ts'
 import { pathKey } from '../../rules/paths/portable-path.ts'
 import { unixLines } from '../../rules/text/line-endings.ts'
+import { newPath, requestedPath } from '../new-path.ts'
 import { isBlocked } from '../projection/file-queries.ts'
 import { findNeuron, type NeuronRow } from '../projection/neuron-queries.ts'
 import { documentOfSeqId, versionOfBlob } from '../projection/version-queries.ts'
 import { baseOf, type MainView, mergeFrontMatter, mergeIntoTarget, proposedContent } from './merge-candidate.ts'
-import { newPath, wishedPath } from './new-path.ts'
 import { followFiles } from './rename/follow-files.ts'
 
 /** State for computing the result of a candidate. `leaves`: paths that other candidates, approved with it, free. */
@@ -163,7 +163,7 @@ async function mergeTags(view: MainView, candidate: Candidate, current: readonly
 
 /** Returns the path to which a whole page was moved since its base; undefined if that is taken, or main has moved it, too. */
 function wishedMove(view: ProposalView, candidate: Candidate, target: NeuronRow): string | undefined {
-  const wished = candidate.frontMatter === null || candidate.base === null ? undefined : wishedPath(candidate)
+  const wished = candidate.frontMatter === null || candidate.base === null ? undefined : requestedPath(candidate)
   if (wished === undefined || wished === target.path) return undefined
   const isMove = versionOfBlob(view.sql, target.seqId, candidate.base ?? '')?.path === target.path
   const isOwn = pathKey(wished) === pathKey(target.path)

@@ -1,10 +1,10 @@
 import { ValidationError } from '../../contract/errors.ts'
 import { hashObject, type Oid } from '../../git/objects/object.ts'
-import { blockedFolder, filesAtKey } from '../../kb/projection/file-queries.ts'
+import { defaultPath } from '../../kb/new-path.ts'
+import { asSpelledOnMain, blockedFolder, filesAtKey } from '../../kb/projection/file-queries.ts'
 import { findNeuron } from '../../kb/projection/neuron-queries.ts'
 import { versionAt } from '../../kb/projection/version-queries.ts'
 import type { MainView } from '../../kb/writing/merge-candidate.ts'
-import { defaultPath } from '../../kb/writing/new-path.ts'
 import type { PushedNeuron } from '../../kb/writing/pushed-neurons.ts'
 import { openContent, unreadableHead } from '../../markdown/file/content-front-matter.ts'
 import { fileLayout, hasReadableSize } from '../../markdown/file/front-matter.ts'
@@ -42,18 +42,18 @@ export type WrittenPage = { neuron: PushedNeuron & { text: string }; base: Oid |
  * @throws {GanglionError} `target_unreadable`
  */
 export async function writtenPage(view: MainView, write: PageWrite, now: Date): Promise<WrittenPage> {
-  const page = write.target === undefined ? newPage(write, now) : await changedPage(view, write, write.target)
+  const page = write.target === undefined ? newPage(view, write, now) : await changedPage(view, write, write.target)
   const { path, before, text } = page.neuron
   if (write.path !== undefined && path !== before?.path) checkPath(view, path, before?.path)
   if (!hasReadableSize(text)) throw new ValidationError({ tags: ['make the front matter larger than 16 KB'] })
   return page
 }
 
-function newPage({ path, changes: typed }: PageWrite, now: Date): WrittenPage {
+function newPage({ sql }: MainView, { path, changes: typed }: PageWrite, now: Date): WrittenPage {
   const changes = withOpened(typed, { tags: [] })
   const title = titleOf(changes.title ?? '')
   const text = formatNeuron({ ...fieldsOf(changes), title }, unixLines(changes.content ?? ''))
-  const place = wishedPath(path) ?? defaultPath(title, now.toISOString())
+  const place = asSpelledOnMain(sql, wishedPath(path) ?? defaultPath(title, now.toISOString()))
   const neuron = { seqId: undefined, before: undefined, path: place, blob: blobOf(text), text }
   return { neuron, base: null, isChanged: true }
 }
@@ -70,7 +70,8 @@ async function changedPage(
   const page = await readText(version.blob)
   const before = findNeuron(sql, seqId)
   const text = edited(page, changes)
-  const wished = wishedPath(path) ?? version.path
+  const typed = wishedPath(path) ?? version.path
+  const wished = pathKey(typed) === pathKey(version.path) ? typed : asSpelledOnMain(sql, typed)
   const isMoved = wished !== version.path
   if (isMoved && before !== undefined && before.path !== version.path) {
     throw new ValidationError({ path: [`was changed by somebody else, to ${before.path}`] })

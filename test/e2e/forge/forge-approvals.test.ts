@@ -54,7 +54,7 @@ test('a request that needs an owner says so, and merging it leaves out its page 
 test('an owner who is named by an account there is asked for a review, and a merge by that account is taken', async () => {
   const { product, forge, sync, numberOf } = await bridgedTo(await startGitea('gitea'))
   await sync()
-  configure(forge, product.gitDir, owners('legal@example.com, gitea:ada'))
+  configure(forge, product.gitDir, owners('legal@example.com, Gitea:Ada'))
   await sync()
   const terms = await submitted(product, 'Terms', 'The terms.', legal)
   expect(await sync()).toBeUndefined()

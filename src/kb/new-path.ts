@@ -1,10 +1,10 @@
-import type { Candidate } from '../../rules/candidates/candidate.ts'
-import { idTail } from '../../rules/candidates/candidate-id.ts'
-import { parseMetadata, readMetadata } from '../../rules/candidates/metadata.ts'
-import { pathKey } from '../../rules/paths/portable-path.ts'
-import { fileSlug, uniqueSlug, withSuffix } from '../../rules/paths/slug.ts'
-import { blockedFolder, isNameTaken } from '../projection/file-queries.ts'
-import type { MainTables } from '../projection/projection.ts'
+import type { Candidate } from '../rules/candidates/candidate.ts'
+import { idTail } from '../rules/candidates/candidate-id.ts'
+import { parseMetadata, readMetadata } from '../rules/candidates/metadata.ts'
+import { pathKey } from '../rules/paths/portable-path.ts'
+import { fileSlug, uniqueSlug, withSuffix } from '../rules/paths/slug.ts'
+import { asSpelledOnMain, blockedFolder, isNameTaken } from './projection/file-queries.ts'
+import type { MainTables } from './projection/projection.ts'
 
 /** Matches the dot of a folder named like a file. */
 const fileFolderDot = /\.(?=[a-z][a-z0-9]{0,15}\/)/gi
@@ -13,7 +13,7 @@ const fileFolderDot = /\.(?=[a-z][a-z0-9]{0,15}\/)/gi
 const maxNameBytes = 250
 
 /** Returns the path that a candidate's metadata asks for. */
-export function wishedPath(candidate: Candidate): string | undefined {
+export function requestedPath(candidate: Candidate): string | undefined {
   return readMetadata(parseMetadata(candidate.metadata).data).path
 }
 
@@ -26,7 +26,7 @@ export function defaultPath(title: string, createdAt: string): string {
 /**
  * Returns a path that no file of main has or collides with. Unless a person or a document chose the name, it ends in the last characters of
  * the candidate's id: a number would reveal the names of hidden pages. For the same reason such a page is never placed below a folder named
- * like a file, whether there is such a file or not.
+ * like a file, whether there is such a file or not. Folders are spelled as on main, since Windows and macOS take `Guides` and `guides` for one.
  */
 export function newPath(
   { sql, leaves }: { sql: MainTables; leaves?: ReadonlySet<string> },
@@ -34,10 +34,11 @@ export function newPath(
   title = candidate.title,
 ): string {
   const isWholePage = candidate.frontMatter !== null
-  const wish = wishedPath(candidate)
+  const wish = requestedPath(candidate)
   const own = isWholePage ? wish : wish?.replace(fileFolderDot, '-')
   const wishes = [own, defaultPath(title, candidate.createdAt)].filter((wish) => wish !== undefined)
-  const path = wishes.find((wish) => blockedFolder(sql, wish) === undefined) ?? `neurons/${fileSlug(title)}.md`
+  const free = wishes.find((wish) => blockedFolder(sql, wish) === undefined) ?? `neurons/${fileSlug(title)}.md`
+  const path = asSpelledOnMain(sql, free)
   const [folder, wished] = [
     path.slice(0, path.lastIndexOf('/') + 1),
     path.slice(path.lastIndexOf('/') + 1, -'.md'.length),
