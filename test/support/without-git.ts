@@ -6,5 +6,5 @@ vi.mock('../../src/git/native/git-process.ts', async (original) => {
   const missing = async () => {
     throw new GitError('no-git', 'git could not be started')
   }
-  return { ...(await original<object>()), tryGit: missing, runGit: missing }
+  return { ...(await original<object>()), tryGit: missing, runGit: missing, nativeGit: async () => undefined }
 })
