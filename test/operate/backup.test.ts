@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import {
   chmodSync,
   cpSync,
@@ -18,6 +19,7 @@ import { RetrieveInput, SearchQuery } from '../../src/contract/search.ts'
 import { Repository } from '../../src/git/repository.ts'
 import { createKnowledgeBase } from '../../src/kb/create-kb.ts'
 import { backup } from '../../src/operate/backup/backup.ts'
+import { BackupError, readManifest } from '../../src/operate/backup/backup-manifest.ts'
 import { restore } from '../../src/operate/backup/restore.ts'
 import { verify } from '../../src/operate/verify/verify.ts'
 import { openSession } from '../../src/people/person-session.ts'
@@ -100,7 +102,7 @@ test('what is restored is what was backed up: refs, answers, keys and blobs', as
   const dir = join(tempDir(), 'backups', 'monday')
   const { manifest } = await backup(ctx, dir, { version })
   expect(manifest).toEqual({
-    format: 1,
+    format: 2,
     schema: latestMigration(),
     createdAt: expect.any(String),
     ganglion: version,
@@ -111,6 +113,7 @@ test('what is restored is what was backed up: refs, answers, keys and blobs', as
       [`repos/${kbId}.bundle`]: expect.stringMatching(/^[0-9a-f]{64}$/),
       [`blobs/${contentHash.slice(0, 2)}/${contentHash.slice(2, 4)}/${contentHash}`]: contentHash,
     },
+    sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
   })
   expect(JSON.parse(readFileSync(join(dir, 'manifest.json'), 'utf8'))).toEqual(manifest)
 
@@ -381,7 +384,7 @@ function flipBit(file: string): void {
 const spoilings: [name: string, spoil: (dir: string, kbId: string) => void, message: string][] = [
   ['was cut off', (dir) => rmSync(join(dir, 'manifest.json')), 'no whole backup'],
   ['has half a manifest', (dir) => truncateSync(join(dir, 'manifest.json'), 50), 'manifest.json is damaged'],
-  ['has a format to come', (dir) => edit(dir, '"format": 1', '"format": 2'), 'has the format 2'],
+  ['has a format to come', (dir) => edit(dir, '"format": 2', '"format": 3'), 'has the format 3'],
   [
     'was made by a newer version',
     (dir) => edit(dir, latestMigration(), '0999-wonders'),
@@ -406,12 +409,30 @@ const spoilings: [name: string, spoil: (dir: string, kbId: string) => void, mess
   ['has lost its database', (dir) => rmSync(join(dir, 'ganglion.db')), 'ganglion.db is missing'],
 ]
 
+/** Changes the manifest of a backup, with its checksum. */
 function edit(dir: string, from: string, to: string): void {
   const file = join(dir, 'manifest.json')
   const text = readFileSync(file, 'utf8')
   expect(text).toContain(from)
-  writeFileSync(file, text.replace(from, to))
+  const { sha256: _, ...content } = JSON.parse(text.replace(from, to))
+  const sha256 = createHash('sha256').update(JSON.stringify(content)).digest('hex')
+  writeFileSync(file, JSON.stringify({ ...content, sha256 }, undefined, 2))
 }
+
+test('no flipped bit of a manifest stays unseen', async () => {
+  const { ctx } = await newTestBed()
+  const dir = join(tempDir(), 'backup')
+  const { manifest } = await backup(ctx, dir, { version })
+  const file = join(dir, 'manifest.json')
+  const bytes = readFileSync(file)
+  for (let at = 0; at < bytes.length; at++) {
+    const flipped = Buffer.from(bytes)
+    flipped[at] = (bytes[at] ?? 0) ^ (1 << (at % 8))
+    writeFileSync(file, flipped)
+    const found = await readManifest(dir).catch((error: unknown) => error)
+    if (!(found instanceof BackupError)) expect([at, found]).toEqual([at, manifest])
+  }
+})
 
 test.each(spoilings)('a backup that %s is refused, and nothing is made of it', async (_, spoil, message) => {
   const { ctx, kbId } = await newTestBed()

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -11,7 +12,8 @@ export class BackupError extends Error {}
 const Oid = z.string().regex(/^[0-9a-f]{40}$/)
 
 const Manifest = z.object({
-  format: z.literal(1),
+  /** Backups of format 1 have no checksum of the manifest. */
+  format: z.literal([1, 2]),
   schema: z.string(),
   /** ISO 8601, UTC. */
   createdAt: z.iso.datetime(),
@@ -31,6 +33,8 @@ const Manifest = z.object({
   missingBlobs: z.array(z.string()).exactOptional(),
   /** SHA-256 of each other file, by its path in the folder. Absent in earlier backups. */
   files: z.record(z.string(), z.string()).exactOptional(),
+  /** SHA-256 of the manifest without this field, as compact JSON. */
+  sha256: z.string().exactOptional(),
 })
 
 /** Content of a backup. It is written last, so that a folder without it is no backup. */
@@ -48,6 +52,16 @@ export function backupFiles(dir: string) {
   }
 }
 
+/** Returns a manifest with its checksum. */
+export function withChecksum(manifest: Omit<Manifest, 'format' | 'sha256'>): Manifest {
+  const content = { format: 2, ...manifest } as const
+  return { ...content, sha256: checksumOf(content) }
+}
+
+function checksumOf(content: object): string {
+  return createHash('sha256').update(JSON.stringify(content)).digest('hex')
+}
+
 /** @throws {BackupError} if there is no complete backup, or one that this version cannot read */
 export async function readManifest(dir: string): Promise<Manifest> {
   const { manifest } = backupFiles(dir)
@@ -56,12 +70,16 @@ export async function readManifest(dir: string): Promise<Manifest> {
   })
   const data = parseJson(text)
   if (data === undefined) throw new BackupError(`${manifest} is damaged.`)
-  const { format } = z.object({ format: z.unknown() }).catch({ format: undefined }).parse(data)
-  if (format !== 1) {
+  const { sha256, ...content } = z.looseObject({}).catch({}).parse(data)
+  const { format } = content
+  if (format !== 1 && format !== 2) {
     throw new BackupError(
       `${dir} has the format ${JSON.stringify(format)}, which this version of Ganglion does not know.`,
     )
   }
+  // Before the content is read: a flipped bit in the key "files" would hide all other checksums.
+  if ((format === 2 || sha256 !== undefined) && sha256 !== checksumOf(content))
+    throw new BackupError(`${manifest} is not what was written. Restore another backup.`)
   const { data: parsed, error } = Manifest.safeParse(data)
   if (parsed === undefined) throw new BackupError(`${manifest} is damaged: ${z.prettifyError(error)}`)
   if (!isKnownMigration(parsed.schema)) {

@@ -24,7 +24,7 @@ import { Tenants } from '../../state/tenants.ts'
 import { syncDirectory, syncTree, writeSynced } from '../../system/durable-file.ts'
 import { copyProjection } from '../copy-projection.ts'
 import { blobsOf, copyBlobs } from './backup-blobs.ts'
-import { BackupError, backupFiles, type Manifest } from './backup-manifest.ts'
+import { BackupError, backupFiles, type Manifest, withChecksum } from './backup-manifest.ts'
 import { sumsOf } from './backup-sums.ts'
 
 const attempts = 100
@@ -85,8 +85,8 @@ async function fill(
   const missingBlobs = await copyBlobs(ctx.blobs, hashes, files.blobs)
   await makePrivate(dir)
   await syncTree(dir)
-  const made = { format: 1, schema: latestMigration(), createdAt, ganglion: version } as const
-  const manifest: Manifest = { ...made, kbs, missingBlobs, files: await sumsOf(dir) }
+  const made = { schema: latestMigration(), createdAt, ganglion: version }
+  const manifest = withChecksum({ ...made, kbs, missingBlobs, files: await sumsOf(dir) })
   await writeSynced(files.manifest, `${JSON.stringify(manifest, undefined, 2)}\n`, 0o600)
   await syncDirectory(dir)
   await syncDirectory(dirname(dir))
