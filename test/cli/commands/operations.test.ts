@@ -55,7 +55,7 @@ test('beside a server that is written to: verify and backup, not rebuild; and wh
   const { approved, stop } = keepApproving(line)
   while (approved.length < 10) await delay(10)
   const acknowledged = [...approved]
-  expect(await ganglionJson(['backup', dir, '--data', data])).toMatchObject({ code: 0, json: { dir, format: 1 } })
+  expect(await ganglionJson(['backup', dir, '--data', data])).toMatchObject({ code: 0, json: { dir, format: 2 } })
   expect(await ganglionJson(['verify', '--data', data])).toMatchObject({
     code: 0,
     json: { ok: true, kbs: [{ slug: 'demo', problems: [], notes: [] }] },
