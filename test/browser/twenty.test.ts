@@ -3,6 +3,7 @@ import { createKnowledgeBase } from '../../src/kb/create-kb.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import { candidate, correction } from '../kb/support/test-bed.ts'
 import { approveCandidate } from '../support/approve-candidate.ts'
+import { eventually } from '../support/eventually.ts'
 import { stageForFile, type Visitor } from './support/stage.ts'
 
 const stage = stageForFile()
@@ -28,13 +29,21 @@ async function twenty(slug: string): Promise<void> {
 const headingOf = ({ page }: Visitor) => page.locator('h1').innerText()
 const onward = (visitor: Visitor, from: string) => expect.poll(() => headingOf(visitor)).not.toBe(from)
 
+/** Expression for the text of the field, which is a text area or an editor. */
+const shownText = `(({ value, innerText }) => value ?? innerText + '\\n')(document.querySelector('#field-content'))`
+
 /** Writes a text in place of the one that marks what conflicts. */
 async function solveConflict({ page }: Visitor, javaScriptEnabled: boolean): Promise<void> {
   const text = 'EINS\n\ntwo\n\nthree\n'
   if (!javaScriptEnabled) return page.fill('[name=content]', text)
-  await page.locator('#field-content').press('ControlOrMeta+a')
-  await page.keyboard.press('Backspace')
-  await page.keyboard.type(text)
+  const field = page.locator('#field-content')
+  // A busy machine may still be bringing the field to life when the first keys come.
+  await eventually(async () => {
+    await field.press('ControlOrMeta+a')
+    await page.keyboard.press('Backspace')
+    await page.keyboard.type(text)
+    expect(String(await page.evaluate(shownText)).split(/\s+/)).toEqual(text.split(/\s+/))
+  })
 }
 
 async function left({ page }: Visitor, slug: string, status: string): Promise<number> {
