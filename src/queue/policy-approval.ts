@@ -8,7 +8,7 @@ import { hasTestFiles } from '../kb/projection/file-queries.ts'
 import { commitAt, lastPosition } from '../kb/projection/main-changes.ts'
 import { commitMessage, signatureOf } from '../kb/refs/commit-message.ts'
 import { parseCandidate } from '../markdown/file/candidate-file.ts'
-import { type Candidate, ingestActor } from '../rules/candidates/candidate.ts'
+import type { Candidate } from '../rules/candidates/candidate.ts'
 import type { KbSettings } from '../rules/kb-settings.ts'
 import { oneLine } from '../rules/text/lines.ts'
 import { KeyedLock } from '../system/concurrency/keyed-lock.ts'
@@ -129,7 +129,7 @@ export async function approveByPolicy(
   const row = findCandidate(kb.projection.write, candidateId)
   if (row?.status !== 'pending' || !row.approvedByPolicy) return
   const candidate = parseCandidate(await staging.readText(row.blob))
-  const { unchanged, isCopy } = same ?? (await sameTextOf(kb, staging, candidate))
+  const { unchanged, isCopy } = same ?? (await sameText(kb, staging, candidate, await recordedSender(kb, candidate)))
   if (unchanged !== undefined) return approveUnchanged(kb, staging, candidate, unchanged, now)
   const held = objection ?? (isCopy ? copyOfPage : undefined)
   if (held !== undefined) return leaveToCurator(kb, staging, candidateId, held, now)
@@ -141,16 +141,6 @@ export async function approveByPolicy(
     if (!isRefused) throw error
     await leaveToCurator(kb, staging, candidateId, { reason: clauseOf(error.message) }, now)
   }
-}
-
-/** Returns the pages that have a recorded candidate's text. A Source's pages are its own, as in a document that is uploaded twice on purpose. */
-async function sameTextOf(
-  kb: KnowledgeBase,
-  staging: Staging,
-  candidate: Candidate,
-): Promise<Pick<SameText, 'unchanged' | 'isCopy'>> {
-  if (candidate.createdBy.id === ingestActor.id) return { isCopy: false }
-  return sameText(kb, staging, candidate, await recordedSender(kb, candidate))
 }
 
 /** Returns a sentence as a clause, because a reason is shown within sentences: `Why it waits: …` */

@@ -15,7 +15,7 @@ import { neuronTitle } from '../markdown/neuron-title.ts'
 import { shownContent } from '../markdown/shown-content.ts'
 import { effectiveAudience } from '../rules/access/audience.ts'
 import { type Caller, isVisitor } from '../rules/access/caller.ts'
-import type { Candidate } from '../rules/candidates/candidate.ts'
+import { type Candidate, ingestActor } from '../rules/candidates/candidate.ts'
 import { parseMetadata, readMetadata } from '../rules/candidates/metadata.ts'
 import { linkKey } from '../rules/links/link-target.ts'
 import { findResembling, type Resembling, wordsWithin } from '../rules/neurons/resemblance.ts'
@@ -58,7 +58,8 @@ export async function sameText(
   sender: Sender,
 ): Promise<SameText> {
   const view = proposalViewOf(kb, staging)
-  if (candidate.removes) return { similar: [], isCopy: false }
+  // A Source's pages are its own, as in a document that is uploaded twice on purpose.
+  if (candidate.removes || candidate.createdBy.id === ingestActor.id) return { similar: [], isCopy: false }
   if (candidate.target !== null) {
     return { unchanged: await unchangedTarget(view, candidate, sender), similar: [], isCopy: false }
   }
