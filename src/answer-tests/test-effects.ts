@@ -39,7 +39,7 @@ export function testEffects(ctx: Context, kb: KnowledgeBase, ids: readonly strin
   if (found !== undefined) return found
   const finding: Promise<TestEffects> = turns.run('', () =>
     inUse(async () => {
-      // So many others were requested since that this result would be evicted.
+      // This result would be evicted, since so many others were requested meanwhile.
       if (effects.peek(key) !== finding) return { state: 'failed', reason: tooMany, tests: 0, ...none }
       await ctx.kb(tenantId, kb.identity.id) // stays open until the results are there, whoever waits for them
       return findEffects(ctx, curatorOf(tenantId), kb, ids)

@@ -141,7 +141,7 @@ export async function descriptionRoutes(app: ZodFastify): Promise<void> {
     },
     async () => ({ openapi: '3.1.0', ...app.swagger() }),
   )
-  // Its type is `Request`, but Swagger UI passes a plain object.
+  // The parameter's type is `Request`, but Swagger UI passes a plain object.
   const requestInterceptor = withFormToken as never
   // Without Swagger UI's bar, whose logo has an inline style that the content security policy blocks.
   const uiConfig = { layout: 'BaseLayout', requestInterceptor }

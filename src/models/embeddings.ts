@@ -75,7 +75,7 @@ export class Embeddings {
   async #ask(texts: readonly string[], signal: AbortSignal): Promise<unknown> {
     this.#client ??= this.#load()
     const client = await this.#client
-    // Without the format, the client requests base64, which not every server supports.
+    // The client requests base64 by default, which not every server supports.
     const request = { model: this.#model.model, input: [...texts], encoding_format: 'float' as const }
     try {
       return await client.embeddings.create(request, { signal })

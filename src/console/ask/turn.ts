@@ -97,7 +97,7 @@ export function linkCitations(answer: string, citations: readonly Pick<ChatCitat
     .map((line) => {
       if (fence.test(line)) isCode = !isCode
       if (isCode) return line
-      // In a table, a pipe would end the cell.
+      // A pipe would end the cell of a table.
       const bar = line.includes('|') ? '\\|' : '|'
       return line.replace(citation, (found, seqId: string) => {
         const number = numbers.get(seqId)

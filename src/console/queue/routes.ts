@@ -140,7 +140,7 @@ export function queuePageRoutes(app: ZodFastify, ctx: AppContext): void {
   )
 
   const TypedForm = z.object({ ...ApproveForm.shape, reason: z.string().optional(), comment: z.string().optional() })
-  // These show a form of an ended session again, and change nothing.
+  // The routes show a form of an ended session again, and change nothing.
   const shown = { ...ofOne, body: TypedForm, config: { readsForm: true } } as const
   for (const form of ['approve', 'dismiss', 'comment']) {
     pages.post(`/queue/:id/${form}/preview`, shown, (sent) => {

@@ -101,7 +101,7 @@ export function openGitea(kind: 'gitea' | 'forgejo', options: GiteaOptions): For
     limits: { title: maxTitle, body: 65_536, remark: 65_536, findings: 50 },
     showsSummary: false,
     who,
-    // With a token, any user name is accepted.
+    // Any user name is accepted with a token.
     access: async () => ({ url: `${url}.git`, username: 'oauth2', password: token }),
     isPublic: async () => !(await http.get(base, GiteaRepository)).private,
     openPulls,

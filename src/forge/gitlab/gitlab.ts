@@ -183,7 +183,7 @@ const stateOf = { passed: 'success', failed: 'failed', waiting: 'success', block
 function statusOf({ outcome, title, url, branch }: Report) {
   return {
     ...{ state: stateOf[outcome], name: statusName, description: title.slice(0, maxStatus) },
-    // Without `ref` GitLab chooses any branch that has the commit, and the merge request may not show the status.
+    // GitLab otherwise chooses any branch that has the commit, and the merge request may not show the status.
     ref: branch,
     ...(url === undefined || url.length > maxStatus ? {} : { target_url: url }),
   }

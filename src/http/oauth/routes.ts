@@ -32,7 +32,7 @@ export function oauthRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): v
       })
     })
   }
-  // With a path prefix, clients also look for the metadata at the root of the host, followed by the prefix.
+  // Clients also look for the metadata at the root of the host, followed by the path prefix.
   for (const url of [metadata, '/.well-known/openid-configuration'].flatMap((path) => [path, `${path}/*`])) {
     app.route({
       method: ['GET', 'OPTIONS'],

@@ -45,7 +45,7 @@ export function refusalOf(
 function isCutOff(error: unknown, { raw }: FastifyRequest): boolean {
   if (!(error instanceof Error)) return false
   const isReset = raw.errored !== null && 'code' in error && error.code === 'ECONNRESET'
-  // Its work was aborted then.
+  // The request's work was aborted then.
   return isReset || (raw.socket.destroyed && error.name === 'AbortError')
 }
 

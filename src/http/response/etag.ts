@@ -29,7 +29,7 @@ export function answerTagged<Schema extends z.ZodType<object>>(
   reply.header('etag', etag)
   if (session === undefined) reply.header('cache-control', 'private, no-cache')
   if (!isNamed(headers['if-none-match'], etag)) return reply.type('application/json; charset=utf-8').send(text)
-  // For HEAD, only the length is sent.
+  // HEAD gets only the length.
   return reply.code(304).send(method === 'HEAD' ? text : undefined)
 }
 

@@ -239,7 +239,7 @@ export function findCandidate(sql: Projection['read'], id: string): CandidateRow
 }
 
 export function countPending(sql: Projection['read']): number {
-  // Without the hint SQLite would count in an index that is three times as wide.
+  // The hint keeps SQLite from counting in an index that is three times as wide.
   const row = sql.get`SELECT count(*) AS count FROM candidates INDEXED BY candidates_by_target WHERE status = 'pending'`
   return Number(row?.count)
 }

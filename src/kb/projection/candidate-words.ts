@@ -26,7 +26,7 @@ export function textKeyOf(content: string): string {
 /** Returns the words of a candidate's title and of the beginning of its content, for FTS5's tokenizer. */
 function wordsOf({ title, content }: Candidate): string {
   const text = fold(`${title}\n${content.slice(0, maxCharacters)}`)
-  // In scripts without spaces the tokenizer would take a whole run of characters for one word.
+  // The tokenizer would take a whole run of characters for one word in scripts without spaces.
   return ascii.test(text) ? text : wordsWithin(text).join(' ')
 }
 

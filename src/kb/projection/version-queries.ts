@@ -108,7 +108,7 @@ export function everyVersion(sql: Sql): VersionRecord[] {
 export function changedSince(sql: Sql, commit: string): string[] | undefined {
   const since = sql.get`SELECT position FROM commits WHERE oid = ${commit}`
   if (since === undefined) return undefined
-  // With `DISTINCT` SQLite would scan all versions in the order of their key.
+  // SQLite would scan all versions in the order of their key with `DISTINCT`.
   const rows = sql.all`SELECT seq_id FROM versions WHERE position > ${Number(since.position)}`
   return [...new Set(rows.map(({ seq_id }) => String(seq_id)))]
 }

@@ -39,7 +39,7 @@ export function accountForLinks(
   attachments: readonly PlannedFile[],
 ): LinksReport {
   const { read: sql } = kb.projection
-  // By the names in the folder, and by the present paths.
+  // Looks files up by the names in the folder, and by the present paths.
   const brought = fileLookup(attachments.flatMap(({ origin, path }) => [...new Set([`neurons/${origin}`, path])]))
   const lookups = [brought, attachmentLookup(sql)]
   const known = new Map<string, NamedNeuron[]>()

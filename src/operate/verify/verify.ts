@@ -121,7 +121,7 @@ async function repositoryOf(
     found.problems.push(...problems('repository', ofCopy))
   }
   found.problems.push(...problems('repository', wrong ?? ['The database has no repository of it.']))
-  // Without all packs the remaining checks would only repeat the problem.
+  // The remaining checks would only repeat the problem of missing packs.
   return wrong?.length === 0 ? fetched : undefined
 }
 

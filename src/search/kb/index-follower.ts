@@ -203,7 +203,7 @@ export class IndexFollower {
     let release: (() => void) | undefined
     try {
       while (next < keys.length) {
-        // With many knowledge bases to index, each waits its turn for every batch.
+        // Each knowledge base waits its turn for every batch when many are indexed.
         release = await this.#options.pool.turns.take(this.#options.directory)
         const put: Promise<IndexedDocument>[] = []
         const remove: string[] = []

@@ -90,7 +90,7 @@ export function parseQuery(
         : [joinWords('or', [query, ...compoundsAt(index, items, analyser), ...(alsoCalled?.[index] ?? [])])]
     if (isNegated || item.negated) {
       excluded.push(...found)
-      // As in Lucene, `a OR -b OR c` is one of `a` and `c`, and not `b`.
+      // `a OR -b OR c` is one of `a` and `c`, and not `b`, as in Lucene.
       if (!isAlternative) alternatives = undefined
     } else if (isAlternative && alternatives !== undefined) {
       alternatives.queries.push(...found)

@@ -11,7 +11,7 @@ test('the command line works on the database of the environment', async () => {
   const env = { GANGLION_DATABASE: await newDatabase(), GANGLION_DATA: join(tempDir(), 'data') }
   expect(await ganglionJson(['kb', 'create', 'handbook', '--tenant', 'acme'], env)).toMatchObject({ code: 0 })
   const elsewhere = { ...env, GANGLION_DATA: join(tempDir(), 'another') }
-  // Its repositories are not there, so that a backup would have none.
+  // The folder has no repositories, so a backup would have none.
   const refused = { code: 1, json: { error: expect.stringContaining('There is no data directory') } }
   expect(await ganglionJson(['kb', 'list'], elsewhere)).toMatchObject(refused)
   expect(await ganglionJson(['kb', 'list'], env)).toMatchObject({

@@ -43,7 +43,7 @@ export async function openPostgres(address: string, whenOlder: WhenOlder): Promi
     idleTimeoutMillis: idleTime,
     maxLifetimeSeconds: maxLifetime,
     onConnect: async (client) => void (await client.query(limits)),
-    // For a server that disappears silently. A running server ends statements earlier itself.
+    // Detects a server that disappears silently. A running server ends statements earlier itself.
     query_timeout: statementTimeout + connectTimeout,
   })
   try {
