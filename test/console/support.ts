@@ -70,12 +70,16 @@ export async function startConsole({
   })
   const { id: tenantId } = await ctx.tenants.ensure('acme', ctx.now())
   const { id: kbId } = await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'handbook' })
-  const app = await buildServer(ctx, { ...patientServer, pages, publicUrl })
+  const logged: string[] = []
+  const log = { level: 'error', stream: { write: (line: string) => void logged.push(line) } } as const
+  const app = await buildServer(ctx, { ...patientServer, pages, publicUrl, log })
   return {
     async close() {
       await app.close()
       await ctx.close()
       rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 })
+      // An error after the answer was sent is only in the log.
+      if (logged.length > 0) throw new Error(`The console logged errors:\n${logged.join('')}`)
     },
     app,
     ctx,

@@ -130,6 +130,8 @@ export function pagesOf(app: ZodFastify, shared: FastifyContextConfig = {}) {
         const by = { visit: visitOf(request), caller: callerOf(request) }
         // The route's schemas have parsed the request.
         const answer = await act({ request, reply, ...by, notice, params, query, body } as Sent<P, Q, B>)
+        // A reply is a thenable, which resolves to nothing once it has been sent.
+        if (answer === undefined) return reply
         if (isMarkup(answer)) return send(reply, answer)
         if ('to' in answer) return reply.redirect(answer.to, 303)
         return 'page' in answer ? send(reply, answer.page, answer.status) : answer

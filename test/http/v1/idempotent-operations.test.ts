@@ -96,7 +96,7 @@ async function atStep(ctx: OpenContext, tenantId: string, n: number, when: When,
     ...['finishWithin', 'answer'].map((name): [object, string] => [ctx.idempotency, name]),
     ...stores.flatMap((store) =>
       Object.getOwnPropertyNames(Object.getPrototypeOf(store))
-        .filter((name) => !['constructor', 'within', 'listen', 'wake', 'arrivals'].includes(name))
+        .filter((name) => !['constructor', 'inTransaction', 'listen', 'wake', 'arrivals'].includes(name))
         .map((name): [object, string] => [store, name]),
     ),
   ]
