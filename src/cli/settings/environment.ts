@@ -35,7 +35,7 @@ export const Port = wholeNumber(0, 65_535)
 /** Metadata of variables whose values no message may contain. */
 const secret = { isSecret: true }
 
-const Variables = z.object({
+export const EnvironmentVariables = z.object({
   GANGLION_DATA: z.string().default('./data'),
   GANGLION_DATABASE: DatabaseAddress.optional().meta(secret),
   GANGLION_HOST: z.string().default('127.0.0.1'),
@@ -106,13 +106,13 @@ const Variables = z.object({
     .optional(),
 })
 
-/** Variables that are read elsewhere: the file of settings, and what commands need that ask a server over HTTP. */
+/** EnvironmentVariables that are read elsewhere: the file of settings, and what commands need that ask a server over HTTP. */
 const elsewhere: ReadonlySet<string> = new Set(['GANGLION_CONFIG', 'GANGLION_URL', 'GANGLION_KEY'])
 
 /** Prefix of the secrets of links to forges, whose names operators choose. */
 const forgePrefix = 'GANGLION_FORGE_'
 
-const fields: Readonly<Record<string, z.ZodType>> = Variables.shape
+const fields: Readonly<Record<string, z.ZodType>> = EnvironmentVariables.shape
 const names = Object.keys(fields)
 
 /** Suffixes of the variables that must be set if one with the prefix is. */
@@ -139,7 +139,7 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
       set.map(([name]) => name),
     ),
   )
-  const { data, error } = Variables.safeParse(Object.fromEntries(set))
+  const { data, error } = EnvironmentVariables.safeParse(Object.fromEntries(set))
   const invalid = error?.issues.map((issue) => {
     const name = issue.path.join('.')
     return fields[name]?.meta()?.isSecret
@@ -186,7 +186,7 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
 }
 
 function chatModel(
-  data: z.output<typeof Variables>,
+  data: z.output<typeof EnvironmentVariables>,
 ): (LanguageModel & ModelLimits & { timeoutMs: number }) | undefined {
   const model = endpoint(data.GANGLION_LLM_URL, data.GANGLION_LLM_MODEL, data.GANGLION_LLM_KEY)
   const { GANGLION_LLM_CONTEXT: contextTokens, GANGLION_LLM_MAX_ANSWER: maxAnswerTokens } = data
@@ -194,13 +194,13 @@ function chatModel(
   return model && { ...model, contextTokens, maxAnswerTokens, temperature, timeoutMs: seconds * 1_000 }
 }
 
-function embeddingEndpoint(data: z.output<typeof Variables>): EmbeddingEndpoint | undefined {
+function embeddingEndpoint(data: z.output<typeof EnvironmentVariables>): EmbeddingEndpoint | undefined {
   const { GANGLION_EMBEDDINGS_TEXT_PREFIX: textPrefix, GANGLION_EMBEDDINGS_QUESTION_PREFIX: questionPrefix } = data
   const model = endpoint(data.GANGLION_EMBEDDINGS_URL, data.GANGLION_EMBEDDINGS_MODEL, data.GANGLION_EMBEDDINGS_KEY)
   return model && { ...model, textPrefix, questionPrefix }
 }
 
-function identityProvider(data: z.output<typeof Variables>): IdentityProviderOptions | undefined {
+function identityProvider(data: z.output<typeof EnvironmentVariables>): IdentityProviderOptions | undefined {
   const { GANGLION_OIDC_ISSUER: issuer, GANGLION_OIDC_CLIENT_ID: clientId } = data
   const { GANGLION_OIDC_CLIENT_SECRET: clientSecret, GANGLION_OIDC_ROLES: roles } = data
   if (issuer === undefined || clientId === undefined || clientSecret === undefined || roles === undefined) {

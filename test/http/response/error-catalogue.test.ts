@@ -71,13 +71,23 @@ test('the document has each error with its cause, its remedy and the response of
     const { status, message, remedy } = errorTable[code]
     const { statusCode, json, headers } = await server.inject(`/${code}`)
     expect(statusCode).toBe(status)
-    const wait = headers['retry-after'] === undefined ? '' : `Retry-After: ${headers['retry-after']}\n`
-    const example = `HTTP/1.1 ${statusCode}\n${wait}\n${JSON.stringify(json())}`
-    return `### ${code}\n\n${message} *${remedy}*\n\n\`\`\`http\n${example}\n\`\`\`\n`
+    const body: Record<string, unknown> = json()
+    const common = body.code === code ? { error: message, code } : { error: code, message }
+    const more = Object.fromEntries(Object.entries(body).filter(([name]) => !Object.hasOwn(common, name)))
+    expect(body).toEqual({ ...common, ...more })
+    const wait = headers['retry-after'] === undefined ? [] : [`\`Retry-After: ${headers['retry-after']}\``]
+    const fields = Object.keys(more).length === 0 ? wait : [...wait, `\`${JSON.stringify(more)}\``]
+    return `| \`${code}\` | ${status} | ${message} *${remedy}* | ${fields.join('<br>')} |`
   })
   const path = 'docs/errors.md'
   const [prose = ''] = readFileSync(path, 'utf8').split('\n## ')
-  const expected = [prose, ...table, '', '## Codes', '', ...(await Promise.all(entries))].join('\n')
+  const head = [
+    '## Codes',
+    '',
+    '| code | status | message, *and what to do* | more in the response |',
+    '|---|---|---|---|',
+  ]
+  const expected = [prose, ...table, '', ...head, ...(await Promise.all(entries)), ''].join('\n')
   await server.close()
   await expect(expected).toMatchFileSnapshot(join('../../..', path))
 })
