@@ -11,59 +11,49 @@ import {
   TestReport,
 } from '../../contract/answer-tests.ts'
 import { KbPath } from '../../contract/search.ts'
-import { callerOf } from '../access/auth.ts'
-import { readErrors, writeErrors } from '../response/error-answer.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
-import { describing } from './describing.ts'
-
-const forCurators = describing('Answer tests', { roles: ['curator'] })
+import { operationsOf } from './api-operations.ts'
 
 export function answerTestRoutes(app: ZodFastify, ctx: AppContext): void {
-  app.get(
-    '/knowledge-bases/:kbId/tests',
-    forCurators({
-      operationId: 'readTests',
-      summary: 'Run the answer tests',
-      description:
-        'Runs the answer tests in `tests/*.yaml` on `main`, by words alone, and returns their results, the Neurons that ' +
-        'they do not reach, and the commits that were tested before. With `candidate`, the results are as if it were ' +
-        'approved. Fails with `unavailable` while the search index is built, with `not_pending` if the candidate is ' +
-        'decided, and with `merge_conflict` if it cannot be approved.',
-      params: KbPath,
-      querystring: TestQuery,
-      response: { 200: TestReport, ...readErrors('insufficient_role', 'not_pending', 'merge_conflict') },
-    }),
-    (request) => readTestReport(ctx, callerOf(request), request.params.kbId, request.query),
-  )
+  const forCurators = operationsOf(app, ctx, 'Answer tests', { roles: ['curator'] })
 
-  app.post(
-    '/knowledge-bases/:kbId/tests',
-    forCurators({
-      operationId: 'addTest',
-      summary: 'Add an answer test',
-      description:
-        "Adds a test to `tests/answers.yaml` by a commit on `main`. Without an expectation, today's answer becomes one: " +
-        'its first Neuron, or `refuses: true` if nothing answers the question. Idempotent: a test that is there is not ' +
-        'added again. What proposed it is dismissed. Fails with 400 if it names a Neuron that does not exist, or if there are 500 tests.',
-      params: KbPath,
-      body: AnswerTestInput,
-      response: { 200: AddedTest, ...writeErrors('insufficient_role') },
-    }),
-    (request) => addAnswerTest(ctx, callerOf(request), request.params.kbId, request.body),
-  )
+  forCurators.get('/knowledge-bases/:kbId/tests', {
+    operationId: 'readTests',
+    summary: 'Run the answer tests',
+    description:
+      'Runs the answer tests in `tests/*.yaml` on `main`, by words alone, and returns their results, the Neurons that ' +
+      'they do not reach, and the commits that were tested before. With `candidate`, the results are as if it were ' +
+      'approved. Fails with `unavailable` while the search index is built, with `not_pending` if the candidate is ' +
+      'decided, and with `merge_conflict` if it cannot be approved.',
+    params: KbPath,
+    querystring: TestQuery,
+    answers: { 200: TestReport },
+    errors: ['not_pending', 'merge_conflict'],
+    run: ({ ctx, caller, params, query }) => readTestReport(ctx, caller, params.kbId, query),
+  })
 
-  app.post(
-    '/knowledge-bases/:kbId/tests/dismiss',
-    forCurators({
-      operationId: 'dismissTest',
-      summary: 'Dismiss a proposed answer test',
-      description:
-        'Dismisses what proposes a test of a question, as `GET` lists it under `proposed`: the feedback on it that waits in ' +
-        'the queue, and what was counted of the question. It is proposed again once chat refuses it again. Idempotent.',
-      params: KbPath,
-      body: TestDismissal,
-      response: { 200: DismissedTest, ...writeErrors('insufficient_role') },
-    }),
-    (request) => dismissProposedTest(ctx, callerOf(request), request.params.kbId, request.body),
-  )
+  forCurators.post('/knowledge-bases/:kbId/tests', {
+    operationId: 'addTest',
+    summary: 'Add an answer test',
+    description:
+      "Adds a test to `tests/answers.yaml` by a commit on `main`. Without an expectation, today's answer becomes one: " +
+      'its first Neuron, or `refuses: true` if nothing answers the question. Idempotent: a test that is there is not ' +
+      'added again. What proposed it is dismissed. Fails with 400 if it names a Neuron that does not exist, or if there are 500 tests.',
+    params: KbPath,
+    body: AnswerTestInput,
+    answers: { 200: AddedTest },
+    run: ({ ctx, caller, params, body }) => addAnswerTest(ctx, caller, params.kbId, body),
+  })
+
+  forCurators.post('/knowledge-bases/:kbId/tests/dismiss', {
+    operationId: 'dismissTest',
+    summary: 'Dismiss a proposed answer test',
+    description:
+      'Dismisses what proposes a test of a question, as `GET` lists it under `proposed`: the feedback on it that waits in ' +
+      'the queue, and what was counted of the question. It is proposed again once chat refuses it again. Idempotent.',
+    params: KbPath,
+    body: TestDismissal,
+    answers: { 200: DismissedTest },
+    run: ({ ctx, caller, params, body }) => dismissProposedTest(ctx, caller, params.kbId, body),
+  })
 }

@@ -8,12 +8,9 @@ import { callerOf } from '../access/auth.ts'
 import { prefersEventStream } from '../request/accept.ts'
 import { whenClientGone } from '../request/client-gone.ts'
 import { IdempotencyHeader, idempotencyOf } from '../request/idempotency-header.ts'
-import { writeErrors } from '../response/error-answer.ts'
 import { EventStreams } from '../response/event-stream.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
-import { describing } from './describing.ts'
-
-const forChat = describing('Chat', { rate: 'chat' })
+import { operationsOf } from './api-operations.ts'
 
 const ChatEvents = z
   .string()
@@ -24,30 +21,30 @@ const ChatEvents = z
   )
 
 export function chatRoutes(app: ZodFastify, ctx: AppContext): void {
+  const forChat = operationsOf(app, ctx, 'Chat', { rate: 'chat' })
+
   const answer = chatAnswers(app, ctx)
-  app.post(
-    '/chat',
-    forChat({
-      operationId: 'chat',
-      summary: 'Ask a question',
-      description:
-        'Answers a question from a knowledge base and cites the Neurons. The response is JSON, or a stream of events if ' +
-        '`Accept` prefers `text/event-stream`. The turn is added to a session, which expires 30 days after its last ' +
-        'turn. Idempotent with an `Idempotency-Key`. A stream then has the whole answer in one event. Fails with ' +
-        '`not_found` if the session belongs to another caller, knowledge base or audience, and with ' +
-        '`idempotency_key_reused` if the key was used for another request.',
-      headers: IdempotencyHeader,
-      body: ChatInput,
-      response: {
-        200: {
-          description: 'The answer.',
-          content: { 'application/json': { schema: ChatAnswer }, 'text/event-stream': { schema: ChatEvents } },
-        },
-        ...writeErrors('idempotency_key_reused', 'not_pending'),
+  forChat.post('/chat', {
+    operationId: 'chat',
+    summary: 'Ask a question',
+    description:
+      'Answers a question from a knowledge base and cites the Neurons. The response is JSON, or a stream of events if ' +
+      '`Accept` prefers `text/event-stream`. The turn is added to a session, which expires 30 days after its last ' +
+      'turn. Idempotent with an `Idempotency-Key`. A stream then has the whole answer in one event. Fails with ' +
+      '`not_found` if the session belongs to another caller, knowledge base or audience, and with ' +
+      '`idempotency_key_reused` if the key was used for another request.',
+    headers: IdempotencyHeader,
+    body: ChatInput,
+    answers: {
+      200: {
+        description: 'The answer.',
+        content: { 'application/json': { schema: ChatAnswer }, 'text/event-stream': { schema: ChatEvents } },
       },
-    }),
-    async (request, reply) => (await answer(request, reply, request.body, idempotencyOf(request.headers))) ?? reply,
-  )
+    },
+    errors: ['idempotency_key_reused', 'not_pending'],
+    run: async ({ headers, body, request, reply }) =>
+      (await answer(request, reply, body, idempotencyOf(headers))) ?? reply,
+  })
 }
 
 /** Returns a function that answers a question as JSON, or as a stream. */

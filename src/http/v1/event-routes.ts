@@ -3,14 +3,11 @@ import type { AppContext } from '../../app/open-context.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { EventsQuery, LastEventId, LoggedEvent } from '../../contract/events.ts'
 import { readEvents } from '../../events/read-events.ts'
-import { callerOf, isStillLetIn } from '../access/auth.ts'
+import { isStillLetIn } from '../access/auth.ts'
 import type { Limits } from '../access/rate-limits.ts'
-import { readErrors } from '../response/error-answer.ts'
 import { EventStreams } from '../response/event-stream.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
-import { describing } from './describing.ts'
-
-const forStreams = describing('Events', { roles: ['app', 'curator'], people: 'reader', isBackground: true })
+import { operationsOf } from './api-operations.ts'
 
 /** Milliseconds after which a disconnected client reconnects. */
 const retry = 2_000
@@ -51,37 +48,35 @@ export function eventRoutes(
   ctx: AppContext,
   { limits, maxAge }: { limits: Pick<Limits, 'openStream'>; maxAge: number },
 ): void {
+  const forStreams = operationsOf(app, ctx, 'Events', {
+    roles: ['app', 'curator'],
+    people: 'reader',
+    isBackground: true,
+  })
+
   const streams = new EventStreams(app)
-  app.get(
-    '/events',
-    {
-      // A HEAD request would keep its stream open.
-      exposeHeadRoute: false,
-      ...forStreams({
-        operationId: 'readEvents',
-        summary: 'Follow events',
-        description,
-        querystring: EventsQuery,
-        headers: LastEventId,
-        response: {
-          200: {
-            description: 'A stream of events without end.',
-            content: { 'text/event-stream': { schema: EventStream } },
-          },
-          ...readErrors('insufficient_role'),
-        },
-      }),
+  forStreams.get('/events', {
+    operationId: 'readEvents',
+    summary: 'Follow events',
+    description,
+    querystring: EventsQuery,
+    headers: LastEventId, // A HEAD request would keep its stream open.
+    exposeHeadRoute: false,
+    answers: {
+      200: {
+        description: 'A stream of events without end.',
+        content: { 'text/event-stream': { schema: EventStream } },
+      },
     },
-    async (request, reply) => {
-      const caller = callerOf(request)
-      const { 'last-event-id': lastEventId } = request.headers
+    run: async ({ ctx, caller, query, headers, request, reply }) => {
+      const { 'last-event-id': lastEventId } = headers
       const release = limits.openStream(caller)
       const shutOut = new AbortController()
       const signal = AbortSignal.any([streams.signal(reply), AbortSignal.timeout(maxAge), shutOut.signal])
       const check = async () => {
         try {
           if (!(await isStillLetIn(request, ctx, app))) throw new GanglionError('invalid_token')
-          const { kb } = request.query
+          const { kb } = query
           const isServed = kb === undefined || (await ctx.knowledgeBases.find(caller.tenantId, kb)) !== undefined
           if (!isServed) throw new GanglionError('not_found')
         } catch (error) {
@@ -94,7 +89,7 @@ export function eventRoutes(
         release()
       }
       try {
-        const { after, hasGap, events } = await readEvents(ctx, caller, { ...request.query, lastEventId }, signal)
+        const { after, hasGap, events } = await readEvents(ctx, caller, { ...query, lastEventId }, signal)
         return streams.answer(request, reply, async (send, taken) => {
           try {
             const known = Number.isFinite(lastEventId) ? lastEventId : null
@@ -116,5 +111,5 @@ export function eventRoutes(
         throw error
       }
     },
-  )
+  })
 }

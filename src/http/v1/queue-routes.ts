@@ -28,17 +28,12 @@ import { commentCandidate } from '../../queue/comment-candidate.ts'
 import { assignCandidate, dismissCandidate, reopenCandidate, requestChanges } from '../../queue/decide-candidate.ts'
 import { listCandidates } from '../../queue/lists/list-candidates.ts'
 import { submitCandidate } from '../../queue/submit-candidate.ts'
-import { callerOf } from '../access/auth.ts'
 import type { Limits } from '../access/rate-limits.ts'
 import { IdempotencyHeader, idempotencyOf } from '../request/idempotency-header.ts'
-import { readErrors, refusalOf, writeErrors } from '../response/error-answer.ts'
+import { refusalOf } from '../response/error-answer.ts'
 import { answerTagged, taggedAnswers } from '../response/etag.ts'
-import { validatorCompiler, type ZodFastify } from '../zod-compilers.ts'
-import { describing } from './describing.ts'
-
-const forWriters = describing('Queue', { roles: ['app', 'curator'] })
-const forBatches = describing('Queue', { roles: ['app', 'curator'], jsonKeys: maxSubmitted * 100 })
-const forCurators = describing('Queue', { roles: ['curator'] })
+import type { ZodFastify } from '../zod-compilers.ts'
+import { operationsOf } from './api-operations.ts'
 
 const SubmitHeaders = IdempotencyHeader.extend({
   'if-match': z
@@ -60,57 +55,44 @@ const outdated = {
 }
 
 export function queueRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): void {
-  app.post(
-    '/queue/candidates',
-    forWriters({
-      operationId: 'submitCandidate',
-      summary: 'Submit a candidate',
-      description:
-        'Adds a candidate to the queue. If the policy approves it, the response has its `seqId` and `commit`. ' +
-        'Idempotent with an `Idempotency-Key`. Fails with `merge_conflict` if the policy approves a correction whose ' +
-        'named base version conflicts with `main`, with `queue_full` if 10,000 candidates of the knowledge base are ' +
-        'pending, and with `idempotency_key_reused` if the key was used for another request.',
-      headers: SubmitHeaders,
-      body: CandidateInput,
-      response: {
-        201: CandidateReceipt,
-        ...writeErrors('insufficient_role', 'merge_conflict', 'idempotency_key_reused', 'queue_full'),
-      },
-    }),
-    async (request, reply) => {
-      const { headers, body } = request
-      const options = { ...idempotencyOf(headers), ifMatch: headers['if-match'] }
-      const receipt = await submitCandidate(ctx, callerOf(request), body, options)
-      return reply.code(201).send(receipt)
-    },
-  )
+  const forWriters = operationsOf(app, ctx, 'Queue', { roles: ['app', 'curator'] })
+  const forBatches = operationsOf(app, ctx, 'Queue', { roles: ['app', 'curator'], jsonKeys: maxSubmitted * 100 })
+  const forCurators = operationsOf(app, ctx, 'Queue', { roles: ['curator'] })
 
-  app.post(
-    '/queue/candidates/batch',
-    {
-      // Each candidate is checked on its own.
-      validatorCompiler: ({ schema, ...route }) =>
-        validatorCompiler({
-          ...route,
-          schema: route.httpPart !== 'body' && schema instanceof z.ZodType ? schema : UncheckedBatch,
-        }),
-      ...forBatches({
-        operationId: 'submitCandidates',
-        summary: 'Submit candidates',
-        description:
-          'Adds up to 100 candidates to the queue, each for itself: one that is rejected changes nothing for the others. ' +
-          'Each counts as a request against the rate limit. Idempotent with an `Idempotency-Key`: a repeated request ' +
-          'submits only what was not stored.',
-        headers: IdempotencyHeader,
-        body: CandidateBatch,
-        response: { 200: CandidateResults, ...writeErrors('insufficient_role') },
-      }),
+  forWriters.post('/queue/candidates', {
+    operationId: 'submitCandidate',
+    summary: 'Submit a candidate',
+    description:
+      'Adds a candidate to the queue. If the policy approves it, the response has its `seqId` and `commit`. ' +
+      'Idempotent with an `Idempotency-Key`. Fails with `merge_conflict` if the policy approves a correction whose ' +
+      'named base version conflicts with `main`, with `queue_full` if 10,000 candidates of the knowledge base are ' +
+      'pending, and with `idempotency_key_reused` if the key was used for another request.',
+    headers: SubmitHeaders,
+    body: CandidateInput,
+    answers: {
+      201: CandidateReceipt,
     },
-    async (request, reply) => {
-      const caller = callerOf(request)
-      const { candidates } = UncheckedBatch.parse(request.body)
+    errors: ['merge_conflict', 'idempotency_key_reused', 'queue_full'],
+    run: ({ ctx, caller, headers, body }) =>
+      submitCandidate(ctx, caller, body, { ...idempotencyOf(headers), ifMatch: headers['if-match'] }),
+  })
+
+  forBatches.post('/queue/candidates/batch', {
+    operationId: 'submitCandidates',
+    summary: 'Submit candidates',
+    description:
+      'Adds up to 100 candidates to the queue, each for itself: one that is rejected changes nothing for the others. ' +
+      'Each counts as a request against the rate limit. Idempotent with an `Idempotency-Key`: a repeated request ' +
+      'submits only what was not stored.',
+    headers: IdempotencyHeader,
+    body: CandidateBatch,
+    // Each candidate is checked on its own.
+    unchecked: ['body'],
+    answers: { 200: CandidateResults },
+    run: async ({ ctx, caller, headers, body, request, reply }) => {
+      const { candidates } = parseSent(UncheckedBatch, body ?? {})
       await limits.countRequest(request, reply, 'write', candidates.length - 1)
-      const { idempotencyKey } = idempotencyOf(request.headers)
+      const { idempotencyKey } = idempotencyOf(headers)
       const submit = async (sent: unknown, index: number): Promise<CandidateResults['results'][number]> => {
         try {
           const body = parseSent(CandidateInput, sent)
@@ -124,195 +106,147 @@ export function queueRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): v
       }
       return { results: await Promise.all(candidates.map(submit)) }
     },
-  )
+  })
 
-  app.post(
-    '/queue/candidates/:id/approve',
-    forCurators({
-      operationId: 'approveCandidate',
-      summary: 'Approve a candidate',
-      description:
-        'Creates one commit on `main` that creates, changes or deletes the Neuron. Where `kb.yaml` asks for more ' +
-        'approvals, records this one and returns 202 with what is missing. Idempotent: approving an approved ' +
-        'candidate returns the same response. Fails with `approval_needed` if the approval does not count, since the ' +
-        'caller wrote the candidate or edits it; fails with `not_pending` if the candidate is dismissed, with `stale_head` ' +
-        'if it has changed since `head`, with `merge_conflict` if it conflicts with `main`, with `target_not_found` if ' +
-        'its target does not exist, and with `target_unreadable` if the front matter of the target cannot be parsed. ' +
-        'The candidate then stays as it is.',
-      params: CandidatePath,
-      headers: DecisionHeaders,
-      body: CandidateEdit,
-      response: {
-        200: Approval,
-        202: AwaitedApproval,
-        ...outdated,
-        ...writeErrors(
-          'insufficient_role',
-          'not_pending',
-          'approval_needed',
-          'stale_head',
-          'merge_conflict',
-          'target_not_found',
-          'target_unreadable',
-        ),
-      },
-    }),
-    async (request, reply) => {
-      const approval = await approveCandidate(ctx, callerOf(request), request.params.id, judgedIn(request))
-      return approval.status === 'approved' ? approval : reply.code(202).send(approval)
+  forCurators.post('/queue/candidates/:id/approve', {
+    operationId: 'approveCandidate',
+    summary: 'Approve a candidate',
+    description:
+      'Creates one commit on `main` that creates, changes or deletes the Neuron. Where `kb.yaml` asks for more ' +
+      'approvals, records this one and returns 202 with what is missing. Idempotent: approving an approved ' +
+      'candidate returns the same response. Fails with `approval_needed` if the approval does not count, since the ' +
+      'caller wrote the candidate or edits it; fails with `not_pending` if the candidate is dismissed, with `stale_head` ' +
+      'if it has changed since `head`, with `merge_conflict` if it conflicts with `main`, with `target_not_found` if ' +
+      'its target does not exist, and with `target_unreadable` if the front matter of the target cannot be parsed. ' +
+      'The candidate then stays as it is.',
+    params: CandidatePath,
+    headers: DecisionHeaders,
+    body: CandidateEdit,
+    answers: {
+      200: Approval,
+      202: AwaitedApproval,
+      ...outdated,
     },
-  )
-
-  app.post(
-    '/queue/candidates/:id/dismiss',
-    forCurators({
-      operationId: 'dismissCandidate',
-      summary: 'Dismiss a candidate',
-      description:
-        'Removes a pending candidate from the queue; `main` does not change. Idempotent: dismissing a dismissed ' +
-        'candidate returns the same response. Fails with `not_pending` if the candidate is approved, with `stale_head` ' +
-        'if it has changed since `head`, and with `record_full` if its record has reached its limit.',
-      params: CandidatePath,
-      headers: DecisionHeaders,
-      body: Dismissal,
-      response: {
-        200: CandidateState,
-        ...outdated,
-        ...writeErrors('insufficient_role', 'not_pending', 'stale_head', 'record_full'),
-      },
-    }),
-    async (request) => {
-      const state = await dismissCandidate(ctx, callerOf(request), request.params.id, judgedIn(request))
-      return state
+    errors: ['not_pending', 'approval_needed', 'stale_head', 'merge_conflict', 'target_not_found', 'target_unreadable'],
+    run: async ({ ctx, caller, params, headers, body, reply }) => {
+      const approval = await approveCandidate(ctx, caller, params.id, { ...body, ifMatch: headers['if-match'] })
+      if (approval.status !== 'approved') reply.code(202)
+      return approval
     },
-  )
+  })
 
-  app.post(
-    '/queue/candidates/:id/reopen',
-    forCurators({
-      operationId: 'reopenCandidate',
-      summary: 'Reopen a dismissed candidate',
-      description:
-        'Puts a dismissed candidate back into the queue. Not idempotent: fails with `not_dismissed` if the candidate is ' +
-        'pending or approved. Fails with `record_full` if its record has reached its limit, and with `queue_full` if ' +
-        '10,000 candidates of the knowledge base are pending.',
-      params: CandidatePath,
-      headers: DecisionHeaders,
-      response: {
-        200: CandidateState,
-        ...outdated,
-        ...writeErrors('insufficient_role', 'not_dismissed', 'record_full', 'queue_full'),
-      },
-    }),
-    async (request) => {
-      const state = await reopenCandidate(ctx, callerOf(request), request.params.id, {
-        ifMatch: request.headers['if-match'],
-      })
-      return state
+  forCurators.post('/queue/candidates/:id/dismiss', {
+    operationId: 'dismissCandidate',
+    summary: 'Dismiss a candidate',
+    description:
+      'Removes a pending candidate from the queue; `main` does not change. Idempotent: dismissing a dismissed ' +
+      'candidate returns the same response. Fails with `not_pending` if the candidate is approved, with `stale_head` ' +
+      'if it has changed since `head`, and with `record_full` if its record has reached its limit.',
+    params: CandidatePath,
+    headers: DecisionHeaders,
+    body: Dismissal,
+    answers: {
+      200: CandidateState,
+      ...outdated,
     },
-  )
+    errors: ['not_pending', 'stale_head', 'record_full'],
+    run: ({ ctx, caller, params, headers, body }) =>
+      dismissCandidate(ctx, caller, params.id, { ...body, ifMatch: headers['if-match'] }),
+  })
 
-  app.post(
-    '/queue/candidates/:id/request-changes',
-    forCurators({
-      operationId: 'requestChanges',
-      summary: 'Request changes of a candidate',
-      description:
-        'Records what has to change. The candidate stays pending, and its sender reads it at `GET /me/candidates`; a new version answers the ' +
-        'request. Takes back an approval of the caller that waits for others. Idempotent: the same request of the ' +
-        'caller is recorded once. Fails with `not_pending` if the candidate is decided, with `stale_head` if it has ' +
-        'changed since `head`, and with `record_full` if its record has reached its limit.',
-      params: CandidatePath,
-      headers: DecisionHeaders,
-      body: ChangeRequest,
-      response: {
-        200: CandidateState,
-        ...outdated,
-        ...writeErrors('insufficient_role', 'not_pending', 'stale_head', 'record_full'),
-      },
-    }),
-    (request) => requestChanges(ctx, callerOf(request), request.params.id, judgedIn(request)),
-  )
-
-  app.post(
-    '/queue/candidates/:id/assign',
-    forCurators({
-      operationId: 'assignCandidate',
-      summary: 'Assign a candidate',
-      description:
-        'Records who is to decide on a pending candidate; others may decide all the same. Idempotent. Fails with 400 if ' +
-        'there is no such curator, with `not_pending` if the candidate is decided, and with `record_full` if its record ' +
-        'has reached its limit.',
-      params: CandidatePath,
-      body: Assignment,
-      response: { 200: CandidateState, ...writeErrors('insufficient_role', 'not_pending', 'record_full') },
-    }),
-    (request) => assignCandidate(ctx, callerOf(request), request.params.id, request.body),
-  )
-
-  app.post(
-    '/queue/candidates/:id/comment',
-    forCurators({
-      operationId: 'commentCandidate',
-      summary: 'Comment on a candidate',
-      description:
-        'Adds a comment to the record of a candidate; its status does not change. Idempotent with an `Idempotency-Key`. ' +
-        'Fails with `stale_head` if a pending candidate has changed since `head`, with `record_full` if its record has ' +
-        'reached its limit, and with `idempotency_key_reused` if the key was used for another request.',
-      params: CandidatePath,
-      headers: IdempotencyHeader,
-      body: CandidateComment,
-      response: {
-        201: CandidateState,
-        ...writeErrors('insufficient_role', 'stale_head', 'record_full', 'idempotency_key_reused'),
-      },
-    }),
-    async (request, reply) => {
-      const { params, body, headers } = request
-      const state = await commentCandidate(ctx, callerOf(request), params.id, body, idempotencyOf(headers))
-      return reply.code(201).send(state)
+  forCurators.post('/queue/candidates/:id/reopen', {
+    operationId: 'reopenCandidate',
+    summary: 'Reopen a dismissed candidate',
+    description:
+      'Puts a dismissed candidate back into the queue. Not idempotent: fails with `not_dismissed` if the candidate is ' +
+      'pending or approved. Fails with `record_full` if its record has reached its limit, and with `queue_full` if ' +
+      '10,000 candidates of the knowledge base are pending.',
+    params: CandidatePath,
+    headers: DecisionHeaders,
+    answers: {
+      200: CandidateState,
+      ...outdated,
     },
-  )
+    errors: ['not_dismissed', 'record_full', 'queue_full'],
+    run: ({ ctx, caller, params, headers }) =>
+      reopenCandidate(ctx, caller, params.id, { ifMatch: headers['if-match'] }),
+  })
 
-  app.get(
-    '/queue/candidates',
-    forCurators({
-      operationId: 'listCandidates',
-      summary: 'List candidates',
-      description:
-        'Returns a page of the queue. Fails with `not_found` if `kb` does not exist, and with 400 if no response had ' +
-        'this `cursor`.',
-      querystring: CandidateQuery,
-      response: { 200: CandidatePage, ...readErrors('insufficient_role') },
-    }),
-    (request) => listCandidates(ctx, callerOf(request), request.query),
-  )
+  forCurators.post('/queue/candidates/:id/request-changes', {
+    operationId: 'requestChanges',
+    summary: 'Request changes of a candidate',
+    description:
+      'Records what has to change. The candidate stays pending, and its sender reads it at `GET /me/candidates`; a new version answers the ' +
+      'request. Takes back an approval of the caller that waits for others. Idempotent: the same request of the ' +
+      'caller is recorded once. Fails with `not_pending` if the candidate is decided, with `stale_head` if it has ' +
+      'changed since `head`, and with `record_full` if its record has reached its limit.',
+    params: CandidatePath,
+    headers: DecisionHeaders,
+    body: ChangeRequest,
+    answers: {
+      200: CandidateState,
+      ...outdated,
+    },
+    errors: ['not_pending', 'stale_head', 'record_full'],
+    run: ({ ctx, caller, params, headers, body }) =>
+      requestChanges(ctx, caller, params.id, { ...body, ifMatch: headers['if-match'] }),
+  })
 
-  app.get(
-    '/queue/candidates/:id',
-    forCurators({
-      operationId: 'readCandidate',
-      summary: 'Read a candidate',
-      description:
-        'Returns a candidate with its text, its decisions, the diff of its approval, and what that changes in the results ' +
-        'of the answer tests. Send the `ETag` as `If-Match` with a decision, which then fails with 412 if the candidate or its ' +
-        'target has changed. Fails with `not_found` if it does not exist.',
-      params: CandidatePath,
-      response: { ...taggedAnswers(CandidateDetail), ...readErrors('insufficient_role') },
-    }),
-    async (request, reply) => {
-      const { detail, version } = await readCandidateEffects(ctx, callerOf(request), request.params.id)
+  forCurators.post('/queue/candidates/:id/assign', {
+    operationId: 'assignCandidate',
+    summary: 'Assign a candidate',
+    description:
+      'Records who is to decide on a pending candidate; others may decide all the same. Idempotent. Fails with 400 if ' +
+      'there is no such curator, with `not_pending` if the candidate is decided, and with `record_full` if its record ' +
+      'has reached its limit.',
+    params: CandidatePath,
+    body: Assignment,
+    answers: { 200: CandidateState },
+    errors: ['not_pending', 'record_full'],
+    run: ({ ctx, caller, params, body }) => assignCandidate(ctx, caller, params.id, body),
+  })
+
+  forCurators.post('/queue/candidates/:id/comment', {
+    operationId: 'commentCandidate',
+    summary: 'Comment on a candidate',
+    description:
+      'Adds a comment to the record of a candidate; its status does not change. Idempotent with an `Idempotency-Key`. ' +
+      'Fails with `stale_head` if a pending candidate has changed since `head`, with `record_full` if its record has ' +
+      'reached its limit, and with `idempotency_key_reused` if the key was used for another request.',
+    params: CandidatePath,
+    headers: IdempotencyHeader,
+    body: CandidateComment,
+    answers: {
+      201: CandidateState,
+    },
+    errors: ['stale_head', 'record_full', 'idempotency_key_reused'],
+    run: ({ ctx, caller, params, headers, body }) =>
+      commentCandidate(ctx, caller, params.id, body, idempotencyOf(headers)),
+  })
+
+  forCurators.get('/queue/candidates', {
+    operationId: 'listCandidates',
+    summary: 'List candidates',
+    description:
+      'Returns a page of the queue. Fails with `not_found` if `kb` does not exist, and with 400 if no response had ' +
+      'this `cursor`.',
+    querystring: CandidateQuery,
+    answers: { 200: CandidatePage },
+    run: ({ ctx, caller, query }) => listCandidates(ctx, caller, query),
+  })
+
+  forCurators.get('/queue/candidates/:id', {
+    operationId: 'readCandidate',
+    summary: 'Read a candidate',
+    description:
+      'Returns a candidate with its text, its decisions, the diff of its approval, and what that changes in the results ' +
+      'of the answer tests. Send the `ETag` as `If-Match` with a decision, which then fails with 412 if the candidate or its ' +
+      'target has changed. Fails with `not_found` if it does not exist.',
+    params: CandidatePath,
+    answers: taggedAnswers(CandidateDetail),
+    run: async ({ ctx, caller, params, request, reply }) => {
+      const { detail, version } = await readCandidateEffects(ctx, caller, params.id)
       return answerTagged(request, reply, CandidateDetail, detail, version)
     },
-  )
-}
-
-function judgedIn<Body extends object>({
-  headers,
-  body,
-}: {
-  headers: z.output<typeof DecisionHeaders>
-  body: Body
-}): Body & { ifMatch: string | undefined } {
-  return { ...body, ifMatch: headers['if-match'] }
+  })
 }
