@@ -3,7 +3,7 @@ import { ExtractionError } from '../extracted.ts'
 
 /** Deeper than any program writes. */
 const maxDepth = 256
-/** Elements of a part that is held as a tree. */
+/** Maximum elements of a tree. */
 const maxElements = 1_000_000
 /** Characters that are parsed between two looks at the clock. */
 const step = 2 ** 16
@@ -52,13 +52,24 @@ export function scanXml(part: Buffer, { open, text, close }: XmlEvents): void {
   }
 }
 
-/** The same as a tree; the text of an element is its own, without that of its children. */
-export function parseXml(part: Buffer): XmlElement {
-  const top: XmlElement = { name: '', attributes: {}, children: [], text: '' }
-  const ancestors = [top]
+/**
+ * Reads a part like {@link scanXml}, but passes elements for which `isWhole` is true to `element` as trees. The text of an element is
+ * its own, without that of its children.
+ * @throws {ExtractionError} `corrupt`, `too-large`
+ */
+export function scanElements(
+  part: Buffer,
+  isWhole: (name: string) => boolean,
+  { open, element, close }: Pick<XmlEvents, 'open' | 'close'> & { element: (element: XmlElement) => void },
+): void {
+  const ancestors: XmlElement[] = []
   let elements = 0
   scanXml(part, {
     open: (name, attributes) => {
+      if (ancestors.length === 0) {
+        if (!isWhole(name)) return open(name, attributes)
+        elements = 0
+      }
       if (++elements > maxElements) throw new ExtractionError('too-large', 'The document has too many elements.')
       const element = { name, attributes, children: [], text: '' }
       ancestors.at(-1)?.children.push(element)
@@ -68,9 +79,22 @@ export function parseXml(part: Buffer): XmlElement {
       const parent = ancestors.at(-1)
       if (parent !== undefined) parent.text += text
     },
-    close: () => ancestors.pop(),
+    close: (name) => {
+      const closed = ancestors.pop()
+      if (closed === undefined) close(name)
+      else if (ancestors.length === 0) element(closed)
+    },
   })
-  return top.children[0] ?? top
+}
+
+/** Reads a part as a tree. */
+export function parseXml(part: Buffer): XmlElement {
+  let top: XmlElement = { name: '', attributes: {}, children: [], text: '' }
+  const element = (root: XmlElement) => {
+    top = root
+  }
+  scanElements(part, () => true, { open: () => {}, element, close: () => {} })
+  return top
 }
 
 /** The first child of that name. */

@@ -67,6 +67,11 @@ test('a style that is based on a heading, an outline level and the title are hea
   expect(await markdownOf(docx(body.join(''), { styles: styles.join('') }))).toBe('# All\n\n## One\n\n### Two')
 })
 
+test('a change of style under review is read as accepted', async () => {
+  const change = '<w:pPrChange><w:pPr><w:pStyle w:val="Quote"/><w:outlineLvl w:val="3"/></w:pPr></w:pPrChange>'
+  expect(await markdownOf(docx(p('Title', `<w:outlineLvl w:val="0"/>${change}`)))).toBe('# Title')
+})
+
 test('lists keep their kind and their levels', async () => {
   const level = (depth: number, format: string) => `<w:lvl w:ilvl="${depth}"><w:numFmt w:val="${format}"/></w:lvl>`
   const numbering = `<w:abstractNum w:abstractNumId="0">${level(0, 'decimal')}${level(1, 'bullet')}</w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num>`

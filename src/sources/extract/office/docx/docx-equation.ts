@@ -1,4 +1,4 @@
-import { isTrue, type XmlAttributes } from '../../xml.ts'
+import { isTrue, type XmlElement } from '../../xml.ts'
 
 type Written = {
   text: string
@@ -7,57 +7,30 @@ type Written = {
   /** Set if the text is not put in brackets again. */
   whole?: 'brackets' | 'binomial' | undefined
 }
+/** Part of a structure, by the name of its element. */
 type Piece = Written & { name: string }
-type Frame = { name: string; properties: Map<string, string>; pieces: Piece[] }
 
-/** Properties of a structure that are read: its signs, and what is hidden or has no bar. */
-const properties: ReadonlySet<string> = new Set(['chr', 'begChr', 'endChr', 'sepChr', 'type', 'degHide'])
 const startsWord = /^[\p{L}\p{N}]/u
 const endsWord = /[\p{L}\p{N}]$/u
 
-/** An equation (Office Math, ECMA-376 Part 1, 22.1) as text on a line, such as `(a+b)/c`. */
-export class EquationText {
-  readonly #frames: Frame[] = [frame('oMath')]
-  #isText = false
-
-  open(name: string, attributes: XmlAttributes): void {
-    if (name === 't') this.#isText = true
-    // A structure's properties stand in an element of their own.
-    if (properties.has(name)) this.#frames.at(-2)?.properties.set(name, attributes['m:val'] ?? '')
-    this.#frames.push(frame(name))
-  }
-
-  text(text: string): void {
-    if (this.#isText) this.#frames.at(-1)?.pieces.push({ name: 't', text, isOpen: false })
-  }
-
-  close(name: string): void {
-    if (name === 't') this.#isText = false
-    const closed = this.#frames.pop()
-    const parent = this.#frames.at(-1)
-    const piece = closed && { name, ...written(closed, parent?.name) }
-    if (piece?.text) parent?.pieces.push(piece)
-  }
-
-  result(): string {
-    return this.#frames.map(({ pieces }) => joined(pieces).text).join('')
-  }
+/** Returns an equation (Office Math, ECMA-376 Part 1, 22.1) as text on a line, such as `(a+b)/c`. */
+export function equationText(equation: XmlElement): string {
+  return written(equation, undefined).text
 }
 
-function frame(name: string): Frame {
-  return { name, properties: new Map(), pieces: [] }
-}
-
-function written({ name, properties, pieces }: Frame, parent: string | undefined): Written {
+function written(element: XmlElement, parent: string | undefined): Written {
+  const { name, children } = element
+  if (name === 't') return closed(element.text)
+  const pieces = children.map((part): Piece => ({ name: part.name, ...written(part, name) })).filter(({ text }) => text)
   const own = joined(pieces)
   if (name === 'num' || name === 'den' || name === 'deg') return short(own.text)
   if (name === 'sub' || (name === 'lim' && parent === 'limLow')) return after('_', own.text)
   if (name === 'sup' || (name === 'lim' && parent === 'limUpp')) return after('^', own.text)
-  if (name === 'f') return fraction(properties, pieces)
-  if (name === 'd') return delimited(properties, pieces)
-  if (name === 'nary') return joined([{ name, text: properties.get('chr') ?? '∫', isOpen: false }, ...pieces])
-  if (name === 'acc') return closed(own.text + (properties.get('chr') ?? '\u0302'))
-  if (name === 'rad') return root(properties, pieces)
+  if (name === 'f') return fraction(element, pieces)
+  if (name === 'd') return delimited(element, pieces)
+  if (name === 'nary') return joined([{ name, ...closed(propertyOf(element, 'chr') ?? '∫') }, ...pieces])
+  if (name === 'acc') return closed(own.text + (propertyOf(element, 'chr') ?? '\u0302'))
+  if (name === 'rad') return root(element, pieces)
   if (name === 'mr') return closed(texts(pieces).join(', '))
   if (name === 'm' || name === 'eqArr') return closed(texts(pieces).join('; '))
   // An exponent or index belongs to the whole of its base.
@@ -65,6 +38,12 @@ function written({ name, properties, pieces }: Frame, parent: string | undefined
   if (isBase && pieces.some((piece) => piece.name === 'f')) return closed(`(${own.text})`)
   if (name === 'e' && parent === 'func') return own.whole ? own : closed(`(${own.text.trim()})`)
   return own
+}
+
+/** Returns a property of a structure, such as a sign of its own. Its properties are in an element of their own. */
+function propertyOf({ children }: XmlElement, name: string): string | undefined {
+  const property = children.flatMap((each) => each.children).find((each) => each.name === name)
+  return property && (property.attributes['m:val'] ?? '')
 }
 
 function joined(pieces: readonly Piece[]): Written {
@@ -105,10 +84,10 @@ function after(sign: string, text: string): Written {
   return { ...part, text: sign + part.text }
 }
 
-function fraction(properties: Frame['properties'], pieces: readonly Piece[]): Written {
+function fraction(element: XmlElement, pieces: readonly Piece[]): Written {
   const [above, below] = [textOf(pieces, 'num'), textOf(pieces, 'den')]
   // One above the other without a bar: in brackets a binomial coefficient.
-  if (properties.get('type') === 'noBar') {
+  if (propertyOf(element, 'type') === 'noBar') {
     return { ...closed(`C(${unbracketed(above)},${unbracketed(below)})`), whole: 'binomial' }
   }
   return { text: `${above}/${below}`, isOpen: pieces.at(-1)?.isOpen === true }
@@ -118,17 +97,17 @@ function unbracketed(text: string): string {
   return text.startsWith('(') ? text.slice(1, -1) : text
 }
 
-function delimited(properties: Frame['properties'], pieces: readonly Piece[]): Written {
-  const inner = texts(pieces).join(properties.get('sepChr') ?? '|')
-  const [begin, end] = [properties.get('begChr') ?? '(', properties.get('endChr') ?? ')']
+function delimited(element: XmlElement, pieces: readonly Piece[]): Written {
+  const inner = texts(pieces).join(propertyOf(element, 'sepChr') ?? '|')
+  const [begin, end] = [propertyOf(element, 'begChr') ?? '(', propertyOf(element, 'endChr') ?? ')']
   const isBinomial = begin === '(' && pieces.length === 1 && pieces[0]?.whole === 'binomial'
   return { ...closed(isBinomial ? inner : begin + inner + end), whole: 'brackets' }
 }
 
-function root(properties: Frame['properties'], pieces: readonly Piece[]): Written {
-  const of = short(textOf(pieces, 'e'))
-  const hidden = properties.get('degHide')
+function root(element: XmlElement, pieces: readonly Piece[]): Written {
+  const base = short(textOf(pieces, 'e'))
+  const hidden = propertyOf(element, 'degHide')
   const degree = hidden === '' || isTrue(hidden) ? '' : textOf(pieces, 'deg')
-  if (degree === '' || degree === '()') return { ...of, text: `√${of.text}` }
-  return closed(`${of.text}^(1/${degree})`)
+  if (degree === '' || degree === '()') return { ...base, text: `√${base.text}` }
+  return closed(`${base.text}^(1/${degree})`)
 }

@@ -1,296 +1,284 @@
 import { ExtractionError } from '../../../extracted.ts'
-import { escapeXml, isTrue, relationshipId, scanXml, type XmlAttributes } from '../../xml.ts'
+import {
+  child,
+  escapeXml,
+  isTrue,
+  relationshipId,
+  scanElements,
+  type XmlAttributes,
+  type XmlElement,
+} from '../../xml.ts'
 import type { EmbeddedContent } from './docx-embedded.ts'
-import { EquationText } from './docx-equation.ts'
-import { FormField } from './docx-form-field.ts'
+import { equationText } from './docx-equation.ts'
 import type { ListNumbers } from './docx-numbering.ts'
 import { levelOf, type ParagraphStyles } from './docx-styles.ts'
 
-/** Elements that are kept of a document. */
+/** Maximum number of {@link counted} elements of a part. */
 const maxElements = 250_000
+/** Elements that may come in millions. */
+const counted = /<w:(?:p|r|tr|tc|hyperlink|br|footnote|endnote)[ >]/g
 
 const textBegin = '<w:t xml:space="preserve">'
+const onlyText = /^(?:<w:t [^>]*>[^<]*<\/w:t>)*$/
 const transitional = 'http://schemas.openxmlformats.org/'
 const namespaces = [
-  `xmlns:w="${transitional}wordprocessingml/2006/main"`,
+  ` xmlns:w="${transitional}wordprocessingml/2006/main"`,
   `xmlns:r="${transitional}officeDocument/2006/relationships"`,
   'xmlns:v="urn:schemas-microsoft-com:vml"',
 ].join(' ')
 
 /** Elements that are kept, with the attributes that are kept. Other elements are replaced by their content. */
 const kept: ReadonlyMap<string, readonly string[]> = new Map([
-  ...['document', 'body', 'footnotes', 'endnotes', 'p', 'r', 'cr', 'noBreakHyphen', 'softHyphen'].map(
-    (name): [string, string[]] => [name, []],
-  ),
-  ...['tbl', 'tr', 'trPr', 'tc', 'tcPr', 'instrText', 'tab', 'rPr'].map((name): [string, string[]] => [name, []]),
-  ...['b', 'i', 'strike', 'vertAlign', 'rStyle', 'gridSpan', 'vMerge'].map((name): [string, string[]] => [
-    name,
-    ['w:val'],
-  ]),
-  ['footnote', ['w:id', 'w:type']],
-  ['endnote', ['w:id', 'w:type']],
-  ['footnoteReference', ['w:id']],
-  ['endnoteReference', ['w:id']],
-  ['fldChar', ['w:fldCharType']],
-  ['hyperlink', ['r:id', 'w:anchor']],
-  ['br', ['w:type']],
-  ['sym', ['w:font', 'w:char']],
+  ...keptWith([], 'document body footnotes endnotes tbl tc tcPr cr noBreakHyphen softHyphen tab'),
+  ...keptWith(['w:val'], 'b i strike vertAlign rStyle gridSpan vMerge'),
+  ...keptWith(['w:id', 'w:type'], 'footnote endnote'),
+  ...keptWith(['w:id'], 'footnoteReference endnoteReference'),
+  ...keptWith(['w:fldCharType'], 'fldChar'),
+  ...keptWith(['r:id', 'w:anchor'], 'hyperlink'),
+  ...keptWith(['w:type'], 'br'),
+  ...keptWith(['w:font', 'w:char'], 'sym'),
 ])
-/** Elements that may come in millions. A run that continues the one before is not counted. */
-const counted: ReadonlySet<string> = new Set(['p', 'r', 'tr', 'tc', 'hyperlink', 'br', 'footnote', 'endnote'])
 /** Elements that are dropped with their content: deleted or moved text, and elements without text. */
 const dropped: ReadonlySet<string> = new Set([
   ...['del', 'moveFrom', 'Fallback', 'sectPr', 'sdtPr', 'tblPr', 'tblGrid', 'tabs', 'pPrChange', 'rPrChange', 'rt'],
   ...['tcPrChange', 'trPrChange', 'tblPrChange', 'annotationRef', 'numberingChange', 'delText', 'background'],
+  ...['pPr', 'rPr', 'trPr'],
 ])
+/** Elements of a paragraph that are written in a way of their own. */
+const special: ReadonlySet<string> = new Set(['r', 't', 'instrText', 'oMath', 'drawing', 'pict', 'object'])
+
+export type RewriteContext = { styles: ParagraphStyles; numbers: ListNumbers; embedded: EmbeddedContent }
 
 /**
- * A part of a document with no more than what is read of it, which bounds what reading it takes: revisions are accepted, comments
- * and hidden text are gone, pictures are their descriptions, equations are text, paragraphs are headings where their style is based
- * on one. @throws {ExtractionError}
+ * Rewrites a part of a document with no more than what is read of it, which bounds the cost of reading it: revisions are accepted,
+ * comments and hidden text are gone, pictures are their descriptions, equations are text, and paragraphs are headings if their style is
+ * based on one. Tables stream by row and other text by paragraph, so that only these are in memory as trees.
+ * @throws {ExtractionError}
  */
-export function rewritePart(
-  part: Buffer,
-  { styles, numbers }: { styles: ParagraphStyles; numbers: ListNumbers },
-  embedded: EmbeddedContent = () => '',
-): string {
-  const writer = new PartWriter(styles, numbers, embedded)
-  scanXml(part, writer)
-  return writer.xml()
+export function rewritePart(part: Buffer, context: RewriteContext): string {
+  const blocks = new BlockWriter(context)
+  scanElements(part, isUnit, blocks)
+  return blocks.xml()
 }
 
-type ParagraphProperties = { style?: string; outline?: string; level?: string; list?: string; isMerged?: boolean }
+/** True for elements that are written as a whole. */
+function isUnit(name: string): boolean {
+  return (
+    name === 'p' ||
+    name === 'tr' ||
+    name === 'hyperlink' ||
+    name === 'altChunk' ||
+    special.has(name) ||
+    dropped.has(name)
+  )
+}
 
-class PartWriter {
-  readonly #styles: ParagraphStyles
-  readonly #numbers: ListNumbers
-  /** The mark of the item whose text is to come. */
-  #number = ''
-  readonly #embedded: EmbeddedContent
-  /** The field of an older form that is open. */
-  #field: FormField | undefined
+/** Writes paragraphs and tables: those of a part, or of a text box in it. */
+class BlockWriter {
+  readonly #context: RewriteContext
   readonly #out: string[] = []
-  readonly #path: string[] = []
-  /** Open paragraphs: the place where each begins, and whether it is in a table of contents. */
-  readonly #paragraphs: { at: number; isContents: boolean }[] = []
-  /** Depth of the dropped element; 0 if none is open. */
-  #droppedAt = 0
   #elements = 0
-  /** Places at which the open runs begin. */
-  readonly #runs: number[] = []
-  /** The properties of the run that was closed last, and where it ends. */
-  #lastRun = { properties: '', end: -1 }
-  /** Progress in each open table. */
-  readonly #tables: ('table' | 'first row' | 'rows')[] = []
-  #drawingAt = 0
-  /** Depths of the drawings whose text boxes are open. */
-  readonly #boxes: number[] = []
-  #properties: ParagraphProperties | undefined
-  #equation: EquationText | undefined
-  #equationAt = 0
-  #isHiddenRun = false
+  /** Number of rows of each open table. */
+  readonly #rows: number[] = []
 
-  constructor(styles: ParagraphStyles, numbers: ListNumbers, embedded: EmbeddedContent) {
-    this.#styles = styles
-    this.#numbers = numbers
-    this.#embedded = embedded
+  constructor(context: RewriteContext) {
+    this.#context = context
   }
 
   readonly open = (name: string, attributes: XmlAttributes): void => {
-    this.#path.push(name)
-    if (this.#droppedAt > 0) return
-    if (this.#equation !== undefined) this.#equation.open(name, attributes)
-    else if (this.#field !== undefined) this.#field.open(name, attributes)
-    else if (name === 'ffData') this.#field = new FormField()
-    else if (this.#properties !== undefined) this.#readProperty(this.#properties, name, attributes)
-    else if (name === 'pPr') this.#properties = {}
-    else if (name === 'oMath') this.#beginEquation()
-    else if (name === 'txbxContent') this.#beginBox()
-    else if (this.#isInDrawing()) this.#describe(attributes)
-    else if (name === 'drawing' || name === 'pict' || name === 'object') this.#drawingAt = this.#path.length
-    else if (dropped.has(name) && this.#path.at(-2) !== 'trPr') this.#droppedAt = this.#path.length
-    else if (name === 'altChunk') this.#out.push(this.#embedded(name, relationshipId(attributes) ?? ''))
-    else if (name === 'vanish' && this.#path.at(-3) === 'r') this.#isHiddenRun = isOn(attributes)
-    else this.#openKept(name, attributes)
+    if (name === 'tbl') this.#rows.push(0)
+    if (kept.has(name)) this.#push(beginTag(name, attributes))
   }
 
-  readonly text = (text: string): void => {
-    if (this.#droppedAt > 0) return
-    if (this.#equation !== undefined) this.#equation.text(text)
-    else if (this.#isInDrawing()) return
-    else if (this.#path.at(-1) === 'instrText') this.#out.push(escapeXml(text))
-    else if (this.#path.at(-1) === 't' && this.#path.at(-2) === 'r') this.#write(text)
+  readonly element = (element: XmlElement): void => {
+    const { name, attributes } = element
+    if (name === 'tr') this.#row(element)
+    else if (name === 'p') this.#push(paragraph(element, this.#context))
+    else if (name === 'altChunk') this.#push(this.#context.embedded(name, relationshipId(attributes) ?? ''))
+    else this.#push(inlineXml([element], { ...this.#context, isShown: true }))
   }
 
   readonly close = (name: string): void => {
-    const depth = this.#path.length
-    this.#path.pop()
-    if (this.#droppedAt > 0) {
-      if (depth === this.#droppedAt) this.#droppedAt = 0
-    } else if (this.#equation !== undefined) {
-      if (depth === this.#equationAt) this.#endEquation()
-      else this.#equation.close(name)
-    } else if (this.#field !== undefined && name !== 'fldChar') {
-      if (name === 'ffData' && this.#path.at(-1) !== 'fldChar') this.#field = undefined
-    } else if (this.#properties !== undefined) {
-      if (name === 'pPr') this.#endProperties(this.#properties)
-    } else if (name === 'txbxContent') this.#endBox()
-    else if (this.#isInDrawing()) {
-      if (depth === this.#drawingAt) this.#drawingAt = 0
-    } else if (name === 'p') this.#endParagraph()
-    else if (name === 'r') this.#endRun()
-    else if (kept.has(name)) {
-      this.#out.push(`</w:${name}>`)
-      if (name === 'fldChar') this.#endField()
-    } else if (name === 'del') this.#out.push('<w:del/>')
-    if (name === 'tbl' && this.#droppedAt === 0 && !this.#isInDrawing()) this.#tables.pop()
-    if (name === 'r') this.#isHiddenRun = false
+    if (name === 'tbl') this.#rows.pop()
+    if (kept.has(name)) this.#push(`</w:${name}>`)
+  }
+
+  write(elements: readonly XmlElement[]): this {
+    for (const element of elements) {
+      if (isUnit(element.name)) this.element(element)
+      else {
+        this.open(element.name, element.attributes)
+        this.write(element.children)
+        this.close(element.name)
+      }
+    }
+    return this
   }
 
   xml(): string {
     return this.#out.join('').replaceAll(`</w:t>${textBegin}`, '')
   }
 
-  #openKept(name: string, attributes: XmlAttributes): void {
-    const wanted = kept.get(name)
-    if (wanted === undefined) return
-    if (counted.has(name) && ++this.#elements > maxElements)
-      throw new ExtractionError('too-large', 'The document has too many paragraphs.')
-    if (name === 'p') this.#paragraphs.push({ at: this.#out.length, isContents: false })
-    else if (name === 'r') this.#runs.push(this.#out.length)
-    else if (name === 'tbl') this.#tables.push('table')
-    else if (name === 'tr' && this.#tables.at(-1) === 'table') this.#tables[this.#tables.length - 1] = 'first row'
-    else if (name === 'tc' && this.#tables.at(-1) === 'first row') this.#endHeader('<w:trPr><w:tblHeader/></w:trPr>')
-    const raised = name === 'rStyle' ? this.#styles.raised.get(attributes['w:val'] ?? '') : undefined
-    if (raised !== undefined) this.#out.push(`<w:vertAlign w:val="${escapeXml(raised)}"/>`)
-    const values = wanted.map((key) => [key, attributes[key]]).filter(([, value]) => value !== undefined)
-    const written = values.map(([key, value]) => ` ${key}="${escapeXml(value ?? '')}"`).join('')
-    this.#out.push(`<w:${name}${this.#path.length === 1 ? ` ${namespaces}` : ''}${written}>`)
-    if (name === 'trPr' && this.#tables.at(-1) === 'first row') this.#endHeader('<w:tblHeader/>')
-  }
-
   /** Marks the first row of a table as its header, as Markdown has it: few documents declare one. */
-  #endHeader(mark: string): void {
-    this.#out.push(mark)
-    this.#tables[this.#tables.length - 1] = 'rows'
+  #row(row: XmlElement): void {
+    const isHeader = this.#rows.at(-1) === 0
+    const isDeleted = child(row, 'trPr', 'del') !== undefined
+    this.#rows.push((this.#rows.pop() ?? 0) + 1)
+    this.#push(`<w:tr><w:trPr>${isHeader ? '<w:tblHeader/>' : ''}${isDeleted ? '<w:del/>' : ''}</w:trPr>`)
+    this.write(row.children)
+    this.#push('</w:tr>')
   }
 
-  /** A paragraph in which nothing stands leaves nothing, of which there may be a million. */
-  #endParagraph(): void {
-    this.#number = ''
-    const paragraph = this.#paragraphs.pop()
-    if (paragraph?.at === this.#out.length - 1) {
-      this.#out.pop()
-      this.#elements--
-    } else this.#out.push('</w:p>')
-  }
-
-  /** Joins runs: programs cut a sentence into many runs that look the same. */
-  #endRun(): void {
-    const [, ...parts] = this.#out.splice(this.#runs.pop() ?? this.#out.length)
-    const begin = parts.indexOf('</w:rPr>') + 1
-    const properties = begin > 2 ? parts.slice(0, begin).join('') : ''
-    const content = parts.slice(begin)
-    const isText = content.every((part) => part.startsWith(textBegin))
-    const continues = isText && this.#lastRun.end === this.#out.length && this.#lastRun.properties === properties
-    if (continues || content.length === 0) this.#elements--
-    if (content.length === 0) return
-    if (continues) this.#out.pop()
-    else this.#out.push(`<w:r>${properties}`)
-    this.#out.push(...content, '</w:r>')
-    this.#lastRun = { properties, end: isText ? this.#out.length : -1 }
-  }
-
-  #readProperty(properties: ParagraphProperties, name: string, attributes: XmlAttributes): void {
-    const value = attributes['w:val']
-    if (value === undefined && name !== 'del') return
-    if (name === 'pStyle') properties.style = value ?? ''
-    else if (name === 'outlineLvl') properties.outline = value ?? ''
-    else if (name === 'ilvl') properties.level = value ?? ''
-    else if (name === 'numId') properties.list = value ?? ''
-    else if (name === 'del' && this.#path.at(-2) === 'rPr') properties.isMerged = true
-  }
-
-  #endProperties({ style = '', outline, level, list, isMerged }: ParagraphProperties): void {
-    this.#properties = undefined
-    const paragraph = this.#paragraphs.at(-1)
-    if (paragraph === undefined) return
-    paragraph.isContents = this.#styles.contents.has(style)
-    if (list !== undefined) this.#number = this.#numbers.next(list, Number(level ?? 0) || 0)
-    const heading = levelOf(outline) ?? this.#styles.headings.get(style)
-    const name = heading === undefined ? style : `Heading${heading}`
-    const written = [
-      ...(name === '' ? [] : [`<w:pStyle w:val="${escapeXml(name)}"/>`]),
-      ...(list === undefined
-        ? []
-        : [`<w:numPr><w:ilvl w:val="${escapeXml(level ?? '0')}"/><w:numId w:val="${escapeXml(list)}"/></w:numPr>`]),
-      ...(isMerged ? ['<w:rPr><w:del/></w:rPr>'] : []),
-    ]
-    if (written.length === 0) return
-    this.#out.push(`<w:pPr>${written.join('')}</w:pPr>`)
-    // A paragraph of nothing but its properties is as blank as one without.
-    if (!isMerged && paragraph.at === this.#out.length - 2) {
-      const begin = this.#out.splice(paragraph.at).join('')
-      this.#out.push(begin)
-    }
-  }
-
-  #isInDrawing(): boolean {
-    return this.#drawingAt > 0
-  }
-
-  /** A box to tick or a list to choose from says in its data what was chosen, and nowhere else. */
-  #endField(): void {
-    this.#write(this.#field?.value() ?? '')
-    this.#field = undefined
-  }
-
-  /** Pictures and shapes: the description that a reader would hear. Charts and diagrams, like text boxes: after their paragraph. */
-  #describe(attributes: XmlAttributes): void {
-    const name = this.#path.at(-1) ?? ''
-    const content = this.#embedded(name, relationshipId(attributes, name === 'relIds' ? 'dm' : 'id') ?? '')
-    this.#elements += content.split('<w:p>').length - 1
-    if (content !== '')
-      this.#out.push(`<w:pict><v:textbox><w:txbxContent>${content}</w:txbxContent></v:textbox></w:pict>`)
-    const isPicture = name === 'docPr' || name === 'shape'
-    const description = isPicture ? (attributes.descr ?? attributes.alt)?.trim() : undefined
-    if (description) this.#write(description)
-  }
-
-  /** A text box stands after its paragraph. */
-  #beginBox(): void {
-    this.#boxes.push(this.#drawingAt)
-    this.#drawingAt = 0
-    this.#out.push('<w:pict><v:textbox><w:txbxContent>')
-  }
-
-  #endBox(): void {
-    this.#drawingAt = this.#boxes.pop() ?? 0
-    this.#out.push('</w:txbxContent></v:textbox></w:pict>')
-  }
-
-  #beginEquation(): void {
-    this.#equation = new EquationText()
-    this.#equationAt = this.#path.length
-  }
-
-  #endEquation(): void {
-    const text = this.#equation?.result() ?? ''
-    this.#equation = undefined
-    if (text === '') return
-    this.#out.push('<w:r>')
-    this.#write(text)
-    this.#out.push('</w:r>')
-  }
-
-  #write(text: string): void {
-    if (text === '' || this.#isHiddenRun || this.#paragraphs.at(-1)?.isContents) return
-    this.#out.push(`${textBegin}${this.#number}${escapeXml(text)}</w:t>`)
-    this.#number = ''
+  #push(xml: string): void {
+    this.#elements += xml.match(counted)?.length ?? 0
+    if (this.#elements > maxElements) throw new ExtractionError('too-large', 'The document has too many paragraphs.')
+    this.#out.push(xml)
   }
 }
 
-function isOn(attributes: XmlAttributes): boolean {
-  const value = attributes['w:val']
-  return value === undefined || isTrue(value)
+/** Returns a paragraph; empty if nothing stands in it, since there may be a million of these. */
+function paragraph({ children }: XmlElement, context: RewriteContext): string {
+  const properties = children.find(({ name }) => name === 'pPr')
+  const attributeOf = (...path: string[]) => child(properties, ...path)?.attributes['w:val']
+  const style = attributeOf('pStyle') ?? ''
+  const list = attributeOf('numPr', 'numId')
+  const level = attributeOf('numPr', 'ilvl') ?? '0'
+  const number = list === undefined ? '' : context.numbers.next(list, Number(level) || 0)
+  const content = inlineXml(children, { ...context, isShown: !context.styles.contents.has(style) })
+  const isMerged = child(properties, 'rPr', 'del') !== undefined
+  if (content === '' && !isMerged) return ''
+  const heading = levelOf(attributeOf('outlineLvl')) ?? context.styles.headings.get(style)
+  const name = heading === undefined ? style : `Heading${heading}`
+  const numbering = `<w:ilvl w:val="${escapeXml(level)}"/><w:numId w:val="${escapeXml(list ?? '')}"/>`
+  const written = [
+    name === '' ? '' : `<w:pStyle w:val="${escapeXml(name)}"/>`,
+    list === undefined ? '' : `<w:numPr>${numbering}</w:numPr>`,
+    isMerged ? '<w:rPr><w:del/></w:rPr>' : '',
+  ].join('')
+  return `<w:p><w:pPr>${written}</w:pPr>${content.replace(textBegin, textBegin + number)}</w:p>`
+}
+
+/** `isShown`: whether text is written, as it is not in a table of contents and in hidden runs. */
+type InlineContext = RewriteContext & { isShown: boolean }
+
+/** Returns the content of a paragraph. Joins runs: programs cut a sentence into many runs that look the same. */
+function inlineXml(elements: readonly XmlElement[], context: InlineContext): string {
+  let written = ''
+  let last: { properties: string; text: string } | undefined
+  const endRun = () => {
+    if (last !== undefined) written += `<w:r>${last.properties}${last.text}</w:r>`
+    last = undefined
+  }
+  for (const element of shownElements(elements)) {
+    const { properties, content } =
+      element.name === 'r' ? runOf(element, context) : { content: inline(element, context) }
+    if (content === '') continue
+    const isText = properties !== undefined && onlyText.test(content)
+    if (isText && last?.properties === properties) last.text += content
+    else {
+      endRun()
+      if (isText) last = { properties, text: content }
+      else written += properties === undefined ? content : `<w:r>${properties}${content}</w:r>`
+    }
+  }
+  endRun()
+  return written
+}
+
+/** Yields elements that are written, out of the elements that are replaced by their content. */
+function* shownElements(elements: readonly XmlElement[]): Generator<XmlElement> {
+  for (const element of elements) {
+    if (kept.has(element.name) || special.has(element.name)) yield element
+    else if (!dropped.has(element.name)) yield* shownElements(element.children)
+  }
+}
+
+function runOf(run: XmlElement, context: InlineContext): { properties: string; content: string } {
+  const { raised } = context.styles
+  const list = child(run, 'rPr')?.children ?? []
+  const properties = Array.from(shownElements(list), (property) => {
+    const align = property.name === 'rStyle' ? raised.get(property.attributes['w:val'] ?? '') : undefined
+    return (align === undefined ? '' : `<w:vertAlign w:val="${escapeXml(align)}"/>`) + emptyTag(property)
+  }).join('')
+  const isHidden = list.some(({ name, attributes }) => name === 'vanish' && isTrue(attributes['w:val'] ?? 'true'))
+  const inner = { ...context, isShown: context.isShown && !isHidden }
+  const content = Array.from(shownElements(run.children), (part) => inline(part, inner)).join('')
+  return { properties: properties === '' ? '' : `<w:rPr>${properties}</w:rPr>`, content }
+}
+
+function inline(element: XmlElement, context: InlineContext): string {
+  const { name, attributes, children } = element
+  switch (name) {
+    case 't':
+      return textXml(element.text, context)
+    case 'instrText':
+      return `<w:instrText>${escapeXml(element.text)}</w:instrText>`
+    case 'oMath': {
+      const text = textXml(equationText(element), context)
+      return text === '' ? '' : `<w:r>${text}</w:r>`
+    }
+    case 'drawing':
+    case 'pict':
+    case 'object':
+      return drawing(element, context)
+    case 'r':
+      return inlineXml([element], context)
+    case 'fldChar':
+      // A box to tick or a list to choose from says in its data what was chosen, and nowhere else.
+      return emptyTag(element) + textXml(fieldValue(child(element, 'ffData')), context)
+    default:
+      return `${beginTag(name, attributes)}${inlineXml(children, context)}</w:${name}>`
+  }
+}
+
+/** Returns the descriptions of pictures and shapes, which a reader would hear. Charts, diagrams and text boxes follow their paragraph. */
+function drawing({ children }: XmlElement, context: InlineContext): string {
+  const written = children.map((part) => {
+    const { name, attributes } = part
+    if (name === 'txbxContent') return textBox(new BlockWriter(context).write(part.children).xml())
+    if (name === 'oMath') return inline(part, context)
+    const content = context.embedded(name, relationshipId(attributes, name === 'relIds' ? 'dm' : 'id') ?? '')
+    const isPicture = name === 'docPr' || name === 'shape'
+    const description = isPicture ? (attributes.descr ?? attributes.alt)?.trim() : undefined
+    return (content === '' ? '' : textBox(content)) + textXml(description ?? '', context) + drawing(part, context)
+  })
+  return written.join('')
+}
+
+function textBox(content: string): string {
+  return `<w:pict><v:textbox><w:txbxContent>${content}</w:txbxContent></v:textbox></w:pict>`
+}
+
+/** Returns the chosen value of a field of a form (ECMA-376 Part 1, 17.16.17); empty if the value is text, which follows. */
+function fieldValue(data: XmlElement | undefined): string {
+  const box = child(data, 'checkBox')
+  const field = box ?? child(data, 'ddList')
+  const attributeOf = (name: string) => {
+    const element = child(field, name)
+    return element && (element.attributes['w:val'] ?? '1')
+  }
+  const chosen = attributeOf('checked') ?? attributeOf('result') ?? attributeOf('default')
+  if (box !== undefined) return isTrue(chosen) ? '☒' : '☐'
+  const entries = field?.children.filter(({ name }) => name === 'listEntry') ?? []
+  return entries[Number(chosen ?? 0)]?.attributes['w:val'] ?? ''
+}
+
+function textXml(text: string, { isShown }: InlineContext): string {
+  return text === '' || !isShown ? '' : `${textBegin}${escapeXml(text)}</w:t>`
+}
+
+function keptWith(attributes: readonly string[], names: string): [string, readonly string[]][] {
+  return names.split(' ').map((name) => [name, attributes])
+}
+
+function beginTag(name: string, attributes: XmlAttributes): string {
+  const values = (kept.get(name) ?? []).flatMap((key) =>
+    attributes[key] === undefined ? [] : ` ${key}="${escapeXml(attributes[key])}"`,
+  )
+  const isRoot = name === 'document' || name === 'footnotes' || name === 'endnotes'
+  return `<w:${name}${isRoot ? namespaces : ''}${values.join('')}>`
+}
+
+function emptyTag({ name, attributes }: XmlElement): string {
+  return `${beginTag(name, attributes)}</w:${name}>`
 }

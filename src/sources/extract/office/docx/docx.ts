@@ -28,18 +28,9 @@ const fewestWords = 5
 const relationshipTypes = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
 /** Styles that mammoth's own list lacks. */
 const styleMap = [
-  ...["p[style-name='Source Code']", "p[style-name='HTML Preformatted']", "p[style-name='Preformatted Text']"].map(
-    (style) => `${style} => pre:separator('\\n')`,
-  ),
-  ...[
-    "p[style-name='Quote']",
-    "p[style-name='Intense Quote']",
-    "p[style-name='Block Text']",
-    "p[style-name='Quotations']",
-  ].map((style) => `${style} => blockquote > p:fresh`),
-  ...["r[style-name='Verbatim Char']", "r[style-name='HTML Code']", "r[style-name='Source Text']"].map(
-    (style) => `${style} => code`,
-  ),
+  ...styled('p', ['Source Code', 'HTML Preformatted', 'Preformatted Text'], "pre:separator('\\n')"),
+  ...styled('p', ['Quote', 'Intense Quote', 'Block Text', 'Quotations'], 'blockquote > p:fresh'),
+  ...styled('r', ['Verbatim Char', 'HTML Code', 'Source Text'], 'code'),
 ]
 
 /**
@@ -99,39 +90,33 @@ function leftOut(document: OfficePackage): string[] {
   ]
 }
 
-/** A small document of the parts that are read, each checked and cut down before a library sees it. */
+/** Returns a small document of the parts that are read, each checked and cut down before a library sees it. */
 function rewriteDocument(document: OfficePackage, styles: ParagraphStyles, chunks: (Buffer | undefined)[]): Buffer {
   const main = document.main()
-  const part = document.part(main)
   const links = document.relationships(main)
-  const partOf = (type: string) =>
-    document.part(links.find((link) => link.type === type && !link.external)?.target ?? '')
-  const embedded = embeddedContent(document, links, chunks)
-  const numbers = new ListNumbers(document.xml(links.find(({ type }) => type === 'numbering')?.target ?? ''))
-  const parts: Record<string, Uint8Array> = {
-    '_rels/.rels': relationshipsPart([
-      { id: 'main', type: 'officeDocument', target: 'word/document.xml', external: false },
-    ]),
-  }
+  const nameOf = (type: string) => links.find((link) => link.type === type && !link.external)?.target ?? ''
+  const isOutward = (link: Relationship) => link.type === 'hyperlink' && link.external
+  const numbers = new ListNumbers(document.xml(nameOf('numbering')))
+  const context = { styles, numbers, embedded: embeddedContent(document, links, chunks) }
+  const root = { id: 'main', type: 'officeDocument', target: 'word/document.xml', external: false }
+  const parts: Record<string, Uint8Array> = { '_rels/.rels': relationshipsPart([root]) }
   const written: Relationship[] = []
   for (const type of ['document', 'footnotes', 'endnotes', 'styles', 'numbering']) {
-    const original = type === 'document' ? part : partOf(type)
+    const name = type === 'document' ? main : nameOf(type)
+    const original = document.part(name)
     if (original === undefined) continue
-    const isText = ['document', 'footnotes', 'endnotes'].includes(type)
+    const isText = type !== 'styles' && type !== 'numbering'
     if (!isText) scanXml(original, { open: () => {}, text: () => {}, close: () => {} })
-    const xml = isText ? rewritePart(original, { styles, numbers }, embedded) : original
-    if (type === 'document' && !xml.includes('<w:document')) {
+    const xml = isText ? rewritePart(original, context) : undefined
+    if (type === 'document' && !xml?.includes('<w:document')) {
       throw new ExtractionError('wrong-type', 'The file is an Office document, but no text document.')
     }
-    parts[`word/${type}.xml`] = typeof xml === 'string' ? strToU8(xml) : xml
-    if (type !== 'document') written.push({ id: `part-${type}`, type, target: `${type}.xml`, external: false })
-    const own =
-      type === 'document' ? links : document.relationships(links.find((link) => link.type === type)?.target ?? '')
-    const outward = own.filter((link) => link.type === 'hyperlink' && link.external)
-    if (type === 'document') written.push(...outward)
-    else if (isText) parts[`word/_rels/${type}.xml.rels`] = relationshipsPart(outward)
+    parts[`word/${type}.xml`] = xml === undefined ? original : strToU8(xml)
+    if (type === 'document') continue
+    written.push({ id: `part-${type}`, type, target: `${type}.xml`, external: false })
+    if (isText) parts[`word/_rels/${type}.xml.rels`] = relationshipsPart(document.relationships(name).filter(isOutward))
   }
-  parts['word/_rels/document.xml.rels'] = relationshipsPart(written)
+  parts['word/_rels/document.xml.rels'] = relationshipsPart([...written, ...links.filter(isOutward)])
   return Buffer.from(zipSync(parts, { level: 0 }))
 }
 
@@ -142,6 +127,10 @@ function relationshipsPart(links: readonly Relationship[]): Uint8Array {
   })
   const namespace = 'http://schemas.openxmlformats.org/package/2006/relationships'
   return strToU8(`<Relationships xmlns="${namespace}">${written.join('')}</Relationships>`)
+}
+
+function styled(element: 'p' | 'r', styles: readonly string[], html: string): string[] {
+  return styles.map((style) => `${element}[style-name='${style}'] => ${html}`)
 }
 
 async function convert(buffer: Buffer): Promise<string> {

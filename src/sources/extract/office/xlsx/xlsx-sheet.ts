@@ -1,10 +1,9 @@
 import { plainLine } from '../../markdown/as-inline-markdown.ts'
 import { DataTable } from '../../markdown/markdown-table.ts'
 import { FurtherColumns, type Room } from '../../markdown/table-rows.ts'
-import { type Raised, raisedText } from '../../raised-text.ts'
-import { isTrue, scanXml, type XmlAttributes } from '../../xml.ts'
+import { child, isTrue, scanElements, type XmlAttributes, type XmlElement } from '../../xml.ts'
 import { formatNumber } from './xlsx-number-format.ts'
-import { maxCell, raisedRun, unescapeText, type Workbook } from './xlsx-workbook.ts'
+import { maxCell, richText, unescapeText, type Workbook } from './xlsx-workbook.ts'
 
 const maxColumns = 256
 /** Tables of one sheet; what comes after belongs to the last. */
@@ -30,11 +29,19 @@ export type SheetText = {
 
 type Region = { lines: string[][]; table: DataTable | undefined; rows: number[] }
 type Range = { top: number; left: number; bottom: number }
+/** Texts of the cells of a row. */
+type RowTexts = {
+  cells: string[]
+  /** Values of cells whose text may be no number, such as `USD 1,250.50`. */
+  numbers: (number | undefined)[]
+  /** Texts in the columns beyond those that tables have. */
+  beyond: string[]
+}
 
-/** Reads a sheet as it streams by: regions of rows become tables, or lines of text. */
+/** Reads a sheet row by row: regions of rows become tables, or lines of text. */
 export function readSheet(part: Buffer, workbook: Workbook, room: Room): SheetText {
   const reader = new SheetReader(workbook, room)
-  scanXml(part, reader)
+  scanElements(part, (name) => name === 'row', reader)
   return reader.result()
 }
 
@@ -47,23 +54,10 @@ class SheetReader {
   readonly #hiddenRows = new Set<number>()
   #hiddenValues = 0
   readonly #further: FurtherColumns
-  #beyond: string[] = []
   #unsaved = 0
   readonly #shown: string[] = []
   #lastRow = -2
   #row = -1
-  #isHiddenRow = false
-  #column = -1
-  #cells: string[] = []
-  /** Values of cells whose text may be no number, such as `USD 1,250.50`. */
-  #numbers: (number | undefined)[] = []
-  #cell: XmlAttributes = {}
-  #value = ''
-  #isValue = false
-  #isFormula = false
-  #isReading = false
-  /** Set in a run of superscript or subscript text. */
-  #raised: Raised | undefined
 
   constructor(workbook: Workbook, room: Room) {
     this.#workbook = workbook
@@ -72,42 +66,22 @@ class SheetReader {
   }
 
   readonly open = (name: string, attributes: XmlAttributes): void => {
-    if (name === 'row') {
-      this.#row = attributes.r === undefined ? this.#row + 1 : Number(attributes.r) - 1
-      this.#isHiddenRow = isTrue(attributes.hidden)
-      if (this.#isHiddenRow) this.#hiddenRows.add(this.#row)
-      this.#column = -1
-      this.#cells = []
-      this.#numbers = []
-      this.#beyond = []
-    } else if (name === 'c') {
-      this.#column = attributes.r === undefined ? this.#column + 1 : columnOf(attributes.r)
-      this.#cell = attributes
-      this.#value = ''
-      this.#isFormula = false
-    } else if (name === 'f') this.#isFormula = true
-    else if (name === 'v' || name === 't') this.#isValue = !this.#isReading
-    else if (name === 'r') this.#raised = undefined
-    else if (name === 'vertAlign') this.#raised = raisedRun(attributes)
-    else if (name === 'rPh') this.#isReading = true
-    else if (name === 'col' && isTrue(attributes.hidden)) {
+    if (name === 'col' && isTrue(attributes.hidden)) {
       this.#hidden.push({ first: Number(attributes.min) - 1, last: Number(attributes.max) - 1 })
     } else if (name === 'mergeCell' && this.#merged.length < maxFilled) this.#merged.push(rangeOf(attributes.ref ?? ''))
   }
 
-  readonly text = (text: string): void => {
-    if (this.#isValue && this.#value.length < maxCell) {
-      this.#value += this.#raised ? raisedText(text, this.#raised, this.#value) : text
-    }
+  readonly element = ({ attributes, children }: XmlElement): void => {
+    this.#row = attributes.r === undefined ? this.#row + 1 : Number(attributes.r) - 1
+    const isHidden = isTrue(attributes.hidden)
+    if (isHidden) this.#hiddenRows.add(this.#row)
+    const row = this.#textsOf(children)
+    if (row.cells.length + row.beyond.length === 0) return
+    if (isHidden) this.#hiddenValues++
+    else this.#addRow(row)
   }
 
-  readonly close = (name: string): void => {
-    if (name === 'v' || name === 't') this.#isValue = false
-    else if (name === 'rPh') this.#isReading = false
-    else if (name === 'r') this.#raised = undefined
-    else if (name === 'c') this.#endCell()
-    else if (name === 'row') this.#endRow()
-  }
+  readonly close = (): void => {}
 
   result(): SheetText {
     this.#fillMerged()
@@ -134,53 +108,56 @@ class SheetReader {
     return this.#hidden.some(({ first, last }) => column >= first && column <= last)
   }
 
-  #endCell(): void {
-    const column = this.#column
-    // A formula of text that gives an empty one has a type.
-    if (this.#value === '' && this.#isFormula && this.#cell.t === undefined) this.#unsaved++
-    if (this.#value === '' || this.#isHiddenColumn(column)) return
-    const text = this.#textOfCell().slice(0, maxCell).trim()
-    if (text === '') return
-    if (!(column >= 0 && column < maxColumns)) this.#beyond.push(text)
-    else {
-      while (this.#cells.length < column) this.#cells.push('')
-      this.#cells[column] = text
+  #textsOf(row: readonly XmlElement[]): RowTexts {
+    const texts: RowTexts = { cells: [], numbers: [], beyond: [] }
+    let column = -1
+    for (const cell of row) {
+      if (cell.name !== 'c') continue
+      const { r: reference, t: type } = cell.attributes
+      column = reference === undefined ? column + 1 : columnOf(reference)
+      const value = (child(cell, 'v')?.text ?? richText(child(cell, 'is'))).slice(0, maxCell)
+      // A formula of text that gives an empty one has a type.
+      if (value === '' && type === undefined && child(cell, 'f') !== undefined) this.#unsaved++
+      if (value === '' || this.#isHiddenColumn(column)) continue
+      const { text, number } = this.#readCell(cell.attributes, value)
+      texts.numbers[column] = number
+      const shown = text.slice(0, maxCell).trim()
+      if (shown === '') continue
+      if (!(column >= 0 && column < maxColumns)) texts.beyond.push(shown)
+      else {
+        while (texts.cells.length < column) texts.cells.push('')
+        texts.cells[column] = shown
+      }
     }
+    return texts
   }
 
-  #textOfCell(): string {
-    const { t: type, s: style } = this.#cell
-    const value = this.#value
-    if (type === 's') return this.#workbook.strings[Number(value)] ?? ''
-    if (type === 'b') return value === '1' || value === 'true' ? 'TRUE' : 'FALSE'
-    if (type === 'd') return value.replace(/(?:T00:00:00)?(?:\.0+)?Z?$/, '')
-    if (type === 'str' || type === 'inlineStr') return unescapeText(value)
+  #readCell({ t: type, s: style }: XmlAttributes, value: string): { text: string; number?: number } {
+    if (type === 's') return { text: this.#workbook.strings[Number(value)] ?? '' }
+    if (type === 'b') return { text: value === '1' || value === 'true' ? 'TRUE' : 'FALSE' }
+    if (type === 'd') return { text: value.replace(/(?:T00:00:00)?(?:\.0+)?Z?$/, '') }
+    if (type === 'str' || type === 'inlineStr') return { text: unescapeText(value) }
     const number = type === 'e' ? Number.NaN : Number(value)
-    if (Number.isNaN(number)) return value
+    if (Number.isNaN(number)) return { text: value }
     const format = this.#workbook.formats[Number(style ?? 0)] ?? { kind: 'general' }
-    if (format.kind === 'number' && !format.isPercent) this.#numbers[this.#column] = number
-    return formatNumber(number, format, this.#workbook.is1904)
+    const text = formatNumber(number, format, this.#workbook.is1904)
+    return format.kind === 'number' && !format.isPercent ? { text, number } : { text }
   }
 
-  #endRow(): void {
-    if (this.#cells.length + this.#beyond.length === 0) return
-    if (this.#isHiddenRow) {
-      this.#hiddenValues++
-      return
-    }
+  #addRow({ cells, numbers, beyond }: RowTexts): void {
     // Beyond it, a warning counts the rows that are left out.
-    if (this.#room.bytes > 0) this.#shown.push(this.#cells.join('\n'), this.#beyond.join('\n'))
-    this.#further.add(this.#cells.find((cell) => cell !== '') ?? '', this.#beyond)
-    if (this.#cells.length === 0) return
+    if (this.#room.bytes > 0) this.#shown.push(cells.join('\n'), beyond.join('\n'))
+    this.#further.add(cells.find((cell) => cell !== '') ?? '', beyond)
+    if (cells.length === 0) return
     let region = this.#regions.at(-1)
     if (region === undefined || (this.#isApart(region) && this.#regions.length < maxTables)) {
       region = { lines: [], table: undefined, rows: [] }
       this.#regions.push(region)
     }
     this.#lastRow = this.#row
-    const isLine = region.table === undefined && this.#cells.filter((cell) => cell !== '').length === 1
+    const isLine = region.table === undefined && cells.filter((cell) => cell !== '').length === 1
     if (isLine && region.lines.length < maxLines) {
-      region.lines.push(this.#cells)
+      region.lines.push(cells)
       return
     }
     if (region.table === undefined) {
@@ -193,7 +170,7 @@ class SheetReader {
         region.lines = []
       }
     }
-    region.table.add(this.#cells, this.#numbers)
+    region.table.add(cells, numbers)
     // Rows that the table does not keep need no place.
     if (!region.table.isSummarized) region.rows.push(this.#row)
   }

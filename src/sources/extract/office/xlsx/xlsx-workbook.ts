@@ -1,6 +1,6 @@
 import { ExtractionError } from '../../../extracted.ts'
-import { type Raised, raisedText } from '../../raised-text.ts'
-import { child, isTrue, relationshipId, scanXml, type XmlAttributes, type XmlElement } from '../../xml.ts'
+import { raisedText } from '../../raised-text.ts'
+import { child, descendants, isTrue, relationshipId, scanElements, type XmlElement } from '../../xml.ts'
 import { type ChartTable, chartTable } from '../office-chart.ts'
 import type { OfficePackage } from '../office-package.ts'
 import { builtInFormat, type NumberFormat, numberFormat } from './xlsx-number-format.ts'
@@ -102,39 +102,24 @@ function formatsOf(styles: XmlElement | undefined): NumberFormat[] {
 
 function sharedStrings(part: Buffer | undefined): string[] {
   const strings: string[] = []
-  if (part === undefined) return strings
-  let text = ''
-  let isText = false
-  let isReading = false
-  let raised: Raised | undefined
-  scanXml(part, {
-    open: (name, attributes) => {
-      if (name === 'si') text = ''
-      else if (name === 'r') raised = undefined
-      else if (name === 'vertAlign') raised = raisedRun(attributes)
-      // Text in rPh is a phonetic guide to the rest.
-      else if (name === 'rPh') isReading = true
-      else if (name === 't') isText = !isReading
-    },
-    text: (piece) => {
-      if (isText && text.length < maxCell) text += raised ? raisedText(piece, raised, text) : piece
-    },
-    close: (name) => {
-      if (name === 't') isText = false
-      else if (name === 'rPh') isReading = false
-      else if (name === 'r') raised = undefined
-      else if (name === 'si') {
-        if (strings.length >= maxStrings) throw new ExtractionError('too-large', 'The workbook has too many texts.')
-        strings.push(unescapeText(text.slice(0, maxCell)))
-      }
-    },
-  })
+  const element = (string: XmlElement) => {
+    if (strings.length >= maxStrings) throw new ExtractionError('too-large', 'The workbook has too many texts.')
+    strings.push(unescapeText(richText(string).slice(0, maxCell)))
+  }
+  if (part !== undefined) scanElements(part, (name) => name === 'si', { open: () => {}, element, close: () => {} })
   return strings
 }
 
-/** Returns how the text of a run stands, from its `vertAlign` (18.4.14). */
-export function raisedRun({ val }: XmlAttributes): Raised | undefined {
-  return val === 'superscript' ? 'sup' : val === 'subscript' ? 'sub' : undefined
+/** Returns the text of a string, without the phonetic guide to it (`rPh`). Runs may be raised (18.4.14). */
+export function richText(string: XmlElement | undefined): string {
+  return (string?.children ?? []).reduce((text, part) => {
+    if (part.name === 't') return text + part.text
+    if (part.name !== 'r') return text
+    const run = descendants(part, 't').reduce((sum, piece) => sum + piece.text, '')
+    const align = child(part, 'rPr', 'vertAlign')?.attributes.val
+    const raised = align === 'superscript' ? 'sup' : align === 'subscript' ? 'sub' : undefined
+    return text + (raised === undefined ? run : raisedText(run, raised, text))
+  }, '')
 }
 
 /** Characters that XML has no place for are written as `_x0007_` (22.9.2.19). */
