@@ -1,7 +1,7 @@
 import { atOneCommit } from '../kb/access/kb-view.ts'
 import type { Context } from '../kb/context.ts'
 import { PerCommit } from '../kb/per-commit.ts'
-import { everyTreeRow } from '../kb/projection/tree-queries.ts'
+import { everyTreeRow } from '../kb/projection/neuron-queries.ts'
 import { type KbLabel, kbLabel, type ReadableKb } from '../kb/readable-kb.ts'
 import { effectiveAudience } from '../rules/access/audience.ts'
 import type { Caller } from '../rules/access/caller.ts'

@@ -11,8 +11,10 @@ import { senderOf } from '../../rules/deciding.ts'
 import { doorOf } from '../../rules/neurons/first-come.ts'
 import { tagKey } from '../../rules/neurons/tag.ts'
 import { indexWords, textKeyOf, titleKey } from './candidate-words.ts'
-import type { Projection } from './projection.ts'
-import { allRows, query, type SqlQuery } from './sql-query.ts'
+import type { AllTables, Projection } from './projection.ts'
+import { allRows, query, type SqlQuery, type SqlRow } from './sql-query.ts'
+
+type Sql = AllTables
 
 export type CandidateRow = {
   id: string
@@ -40,6 +42,8 @@ export type CandidateRow = {
   asked: { reason: string; at: string; by: string } | null
   /** E-mail of a person or name of a key. */
   assignee: string | null
+  /** What an importing connector found, or a push brought. */
+  fingerprint: string | null
   titleKey: string
   textKey: string
   /** True if the policy approved it and no curator has decided since. */
@@ -100,13 +104,38 @@ function isClient({ createdBy }: Pick<Candidate, 'createdBy'>): boolean {
 
 export type OriginRow = CandidateRow & { fingerprint: string }
 
+/** Joins of candidates with their approvals. */
+const approved = query`JOIN approvals ON candidate_id = candidates.id JOIN commits USING (position)`
+const orPending = query`LEFT JOIN approvals ON candidate_id = candidates.id LEFT JOIN commits USING (position)`
+
+/** Returns the candidates that meet conditions, which may include an order and a limit. */
+export function candidatesWhere(sql: Sql, conditions: SqlQuery, joins = orPending): CandidateRow[] {
+  const rows = allRows(
+    sql,
+    query`SELECT id, candidates.blob, status, kind, candidates.title, connector, confidence, nullif(impact, 0) AS impact, zone,
+        target, removes, warnings, candidates.created_at AS createdAt, created_by AS createdBy, candidates.tags, tests, reason,
+        dismissal, asked, assignee, fingerprint, title_key AS titleKey, text_key AS textKey, unfinished,
+        seq_id AS seqId, document_id AS documentId, oid AS "commit"
+      FROM candidates ${joins} WHERE ${conditions}`,
+  )
+  return rows.map(({ removes, warnings, tags, tests, asked, unfinished, seqId, documentId, commit, ...row }) => ({
+    ...(row as unknown as CandidateRow),
+    removes: removes === 1,
+    warnings: JSON.parse(String(warnings)),
+    tags: JSON.parse(String(tags)),
+    hasTests: tests === 1,
+    asked: asked === null ? null : JSON.parse(String(asked)),
+    approvedByPolicy: unfinished === 1,
+    approval: commit === null ? undefined : ({ seqId, documentId, commit } as CandidateRow['approval']),
+  }))
+}
+
 /** Returns the candidates that a connector made from one place: those on main first, most recently approved first. */
-export function candidatesOfOrigin(sql: Projection['read'], connector: string, origin: string): OriginRow[] {
-  const rows = sql.all`SELECT candidates.*, seq_id, document_id, oid FROM candidates
-    LEFT JOIN approvals ON candidate_id = candidates.id LEFT JOIN commits USING (position)
-    WHERE connector = ${connector} AND origin = ${origin}
-    ORDER BY position DESC NULLS LAST, created_at DESC, candidates.id DESC`
-  return rows.map((row) => ({ ...toCandidateRow(row), fingerprint: String(row.fingerprint) }))
+export function candidatesOfOrigin(sql: Sql, connector: string, origin: string): OriginRow[] {
+  return candidatesWhere(
+    sql,
+    query`connector = ${connector} AND origin = ${origin} ORDER BY position DESC NULLS LAST, created_at DESC, id DESC`,
+  ) as OriginRow[]
 }
 
 /** Query for whether a connector made a candidate from a place with a prefix. */
@@ -115,7 +144,7 @@ export function madeBelow(connector: string, prefix: string): SqlQuery {
 }
 
 /** Returns the places with a prefix from which a connector made candidates. */
-export function originsBelow(sql: Projection['read'], connector: string, prefix: string): string[] {
+export function originsBelow(sql: Sql, connector: string, prefix: string): string[] {
   const origins = query`SELECT DISTINCT origin FROM candidates WHERE ${madeBelow(connector, prefix)} ORDER BY origin`
   return allRows(sql, origins).map(({ origin }) => String(origin))
 }
@@ -124,105 +153,84 @@ export function originsBelow(sql: Projection['read'], connector: string, prefix:
 export type BroughtNeuron = { origin: string; fingerprint: string; seqId: string; path: string; blob: string }
 
 /** Returns the Neurons of main whose latest version a connector brought from places with a prefix, by place. */
-export function broughtNeurons(sql: Projection['read'], connector: string, prefix: string): Map<string, BroughtNeuron> {
-  const rows = sql.all`SELECT origin, fingerprint, seq_id, path, neurons.blob FROM candidates
+export function broughtNeurons(sql: Sql, connector: string, prefix: string): Map<string, BroughtNeuron> {
+  const rows = sql.all`SELECT origin, fingerprint, seq_id AS seqId, path, neurons.blob FROM candidates
     JOIN approvals ON approvals.candidate_id = candidates.id JOIN neurons USING (seq_id)
-    WHERE connector = ${connector} AND origin IS NOT NULL ORDER BY approvals.position, candidates.id`
-  const latest = new Map<string, BroughtNeuron>()
-  for (const { origin, fingerprint, seq_id, path, blob } of rows) {
-    const seqId = String(seq_id)
-    const neuron = { origin: String(origin), fingerprint: String(fingerprint), path: String(path), blob: String(blob) }
-    latest.set(seqId, { seqId, ...neuron })
-  }
+    WHERE connector = ${connector} AND origin IS NOT NULL ORDER BY approvals.position, candidates.id` as BroughtNeuron[]
+  const latest = new Map(rows.map((neuron) => [neuron.seqId, neuron]))
   const brought = [...latest.values()].filter(({ origin }) => origin.startsWith(prefix))
   brought.sort((a, b) => (a.origin < b.origin ? -1 : 1))
   return new Map(brought.map((neuron) => [neuron.origin, neuron]))
 }
 
 /** Returns the pending candidates that a connector made from places with a prefix, oldest first. */
-export function pendingBelow(sql: Projection['read'], connector: string, prefix: string): OriginRow[] {
-  const pending = query`SELECT candidates.*, NULL AS seq_id, NULL AS document_id, NULL AS oid FROM candidates
-    WHERE ${madeBelow(connector, prefix)} AND status = 'pending' ORDER BY id`
-  return allRows(sql, pending).map((row) => ({ ...toCandidateRow(row), fingerprint: String(row.fingerprint) }))
+export function pendingBelow(sql: Sql, connector: string, prefix: string): OriginRow[] {
+  return candidatesWhere(sql, query`${madeBelow(connector, prefix)} AND status = 'pending' ORDER BY id`) as OriginRow[]
 }
 
 /** Returns the Neurons that began as candidates of a connector from places with a prefix. */
-export function neuronsBelow(sql: Projection['read'], connector: string, prefix: string): Set<string> {
+export function neuronsBelow(sql: Sql, connector: string, prefix: string): Set<string> {
   const begun = query`SELECT DISTINCT seq_id FROM candidates JOIN approvals ON candidate_id = id WHERE ${madeBelow(connector, prefix)}`
   return new Set(allRows(sql, begun).map(({ seq_id }) => String(seq_id)))
 }
 
 /** Returns the Neurons of main that began as candidates of a connector from places with a prefix, by seqId. */
-export function presentBelow(
-  sql: Projection['read'],
-  connector: string,
-  prefix: string,
-): { seqId: string; title: string }[] {
-  const present = query`SELECT DISTINCT seq_id, neurons.title FROM candidates
+export function presentBelow(sql: Sql, connector: string, prefix: string): { seqId: string; title: string }[] {
+  const present = query`SELECT DISTINCT seq_id AS seqId, neurons.title FROM candidates
     JOIN approvals ON approvals.candidate_id = candidates.id JOIN neurons USING (seq_id)
     WHERE ${madeBelow(connector, prefix)} ORDER BY seq_id`
-  return allRows(sql, present).map(({ seq_id, title }) => ({ seqId: String(seq_id), title: String(title) }))
+  return allRows(sql, present) as { seqId: string; title: string }[]
 }
 
 /** Returns the candidate that a connector made with this fingerprint, in any status. */
-export function candidateOfFingerprint(
-  sql: Projection['read'],
-  connector: string,
-  fingerprint: string,
-): CandidateRow | undefined {
-  const row = sql.get`SELECT candidates.*, seq_id, document_id, oid FROM candidates
-    LEFT JOIN approvals ON candidate_id = candidates.id LEFT JOIN commits USING (position)
-    WHERE connector = ${connector} AND fingerprint = ${fingerprint} ORDER BY candidates.id LIMIT 1`
-  return row === undefined ? undefined : toCandidateRow(row)
+export function candidateOfFingerprint(sql: Sql, connector: string, fingerprint: string): CandidateRow | undefined {
+  return candidatesWhere(sql, query`connector = ${connector} AND fingerprint = ${fingerprint} ORDER BY id LIMIT 1`)[0]
 }
 
 /** Returns the most recently approved candidate that a connector made with this fingerprint. */
-export function approvedOfFingerprint(
-  sql: Projection['read'],
-  connector: string,
-  fingerprint: string,
-): CandidateRow | undefined {
-  const row = sql.get`SELECT candidates.*, seq_id, document_id, oid FROM candidates
-    JOIN approvals ON candidate_id = candidates.id JOIN commits USING (position)
-    WHERE connector = ${connector} AND fingerprint = ${fingerprint} ORDER BY position DESC LIMIT 1`
-  return row === undefined ? undefined : toCandidateRow(row)
+export function approvedOfFingerprint(sql: Sql, connector: string, fingerprint: string): CandidateRow | undefined {
+  const latest = query`connector = ${connector} AND fingerprint = ${fingerprint} ORDER BY position DESC LIMIT 1`
+  return candidatesWhere(sql, latest, approved)[0]
 }
 
 /** Returns the Neurons that began as candidates of a connector with a fingerprint. */
-export function neuronsOfConnector(sql: Projection['read'], connector: string): Set<string> {
+export function neuronsOfConnector(sql: Sql, connector: string): Set<string> {
   const rows = sql.all`SELECT seq_id FROM candidates JOIN approvals ON candidate_id = candidates.id
     WHERE connector = ${connector} AND fingerprint IS NOT NULL`
   return new Set(rows.map(({ seq_id }) => String(seq_id)))
 }
 
 /** Returns the pending candidates that propose to delete a Neuron, oldest first. */
-export function pendingRemovals(sql: Projection['read'], target: string): string[] {
-  return sql.all`SELECT id FROM candidates WHERE target = ${target} AND removes = 1 AND status = 'pending' ORDER BY id`.map(
-    ({ id }) => String(id),
+export function pendingRemovals(sql: Sql, target: string): string[] {
+  return idsIn(
+    sql.all`SELECT id FROM candidates WHERE target = ${target} AND removes = 1 AND status = 'pending' ORDER BY id`,
   )
+}
+
+function idsIn(rows: readonly SqlRow[]): string[] {
+  return rows.map(({ id }) => String(id))
 }
 
 /** Returns the records of the pending candidates that a connector made for a Neuron, oldest first. */
 export function pendingForTarget(
-  sql: Projection['read'],
+  sql: Sql,
   { connector, target }: { connector: string; target: string },
 ): { id: string; blob: string }[] {
-  const rows = sql.all`SELECT id, blob FROM candidates WHERE target = ${target} AND connector = ${connector}
-    AND status = 'pending' ORDER BY id`
-  return rows.map(({ id, blob }) => ({ id: String(id), blob: String(blob) }))
+  return sql.all`SELECT id, blob FROM candidates WHERE target = ${target} AND connector = ${connector}
+    AND status = 'pending' ORDER BY id` as { id: string; blob: string }[]
 }
 
 /** Returns pending candidates that a connector made with one fingerprint for a Neuron, or for a new one, oldest first. */
 export function pendingOfFingerprint(
-  sql: Projection['read'],
+  sql: Sql,
   { connector, fingerprint, target }: { connector: string; fingerprint: string; target: string | undefined },
 ): string[] {
-  return sql.all`SELECT id FROM candidates WHERE connector = ${connector} AND fingerprint = ${fingerprint}
-    AND target IS ${target ?? null} AND status = 'pending' ORDER BY id`.map(({ id }) => String(id))
+  return idsIn(sql.all`SELECT id FROM candidates WHERE connector = ${connector} AND fingerprint = ${fingerprint}
+    AND target IS ${target ?? null} AND status = 'pending' ORDER BY id`)
 }
 
 /** True if main has a candidate's approval, whatever the queue has. */
-export function wasApproved(sql: Projection['read'], id: string): boolean {
+export function wasApproved(sql: Sql, id: string): boolean {
   return sql.get`SELECT 1 FROM approvals WHERE candidate_id = ${id}` !== undefined
 }
 
@@ -232,51 +240,48 @@ export function forgetCandidate({ write: sql }: Projection, id: string): void {
   sql.run`DELETE FROM candidate_rows WHERE id = ${id}`
 }
 
-export function findCandidate(sql: Projection['read'], id: string): CandidateRow | undefined {
-  const row = sql.get`SELECT candidates.*, seq_id, document_id, oid FROM candidates
-    LEFT JOIN approvals ON candidate_id = candidates.id LEFT JOIN commits USING (position) WHERE candidates.id = ${id}`
-  return row === undefined ? undefined : toCandidateRow(row)
+export function findCandidate(sql: Sql, id: string): CandidateRow | undefined {
+  return candidatesWhere(sql, query`id = ${id}`)[0]
 }
 
-export function countPending(sql: Projection['read']): number {
+export function countPending(sql: Sql): number {
   // The hint keeps SQLite from counting in an index that is three times as wide.
   const row = sql.get`SELECT count(*) AS count FROM candidates INDEXED BY candidates_by_target WHERE status = 'pending'`
   return Number(row?.count)
 }
 
 /** Counts the candidates of a key, sent or pushed: pending ones, and those approved by the policy or a push on the day of `at`. */
-export function usedBudget(sql: Projection['read'], key: string, at: string): { pending: number; approved: number } {
-  const row = sql.get`SELECT coalesce(sum(status = 'pending'), 0) AS pending,
-      coalesce(sum(status = 'approved' AND (unfinished = 1 OR sender = ${`git:${key}`}) AND created_at >= ${at.slice(0, 10)}), 0) AS approved
-    FROM candidates WHERE sender IN (${`key:${key}`}, ${`git:${key}`}) AND (status = 'pending' OR created_at >= ${at.slice(0, 10)})`
-  return { pending: Number(row?.pending), approved: Number(row?.approved) }
+export function usedBudget(sql: Sql, key: string, at: string): { pending: number; approved: number } {
+  const day = at.slice(0, 10)
+  return sql.get`SELECT coalesce(sum(status = 'pending'), 0) AS pending,
+      coalesce(sum(status = 'approved' AND (unfinished = 1 OR sender = ${`git:${key}`}) AND created_at >= ${day}), 0) AS approved
+    FROM candidates WHERE sender IN (${`key:${key}`}, ${`git:${key}`})
+      AND (status = 'pending' OR created_at >= ${day})` as ReturnType<typeof usedBudget>
 }
 
 /** Returns the ids of the first pending candidates in the queue's order. */
-export function firstPending(sql: Projection['read'], limit: number): string[] {
-  return sql.all`SELECT id FROM candidates WHERE status = 'pending'
-    ORDER BY red DESC, impact DESC, id LIMIT ${limit}`.map(({ id }) => String(id))
+export function firstPending(sql: Sql, limit: number): string[] {
+  return idsIn(
+    sql.all`SELECT id FROM candidates WHERE status = 'pending' ORDER BY red DESC, impact DESC, id LIMIT ${limit}`,
+  )
 }
 
-export function pendingRecord(sql: Projection['read'], id: string): string | undefined {
+export function pendingRecord(sql: Sql, id: string): string | undefined {
   const row = sql.get`SELECT blob FROM candidates WHERE id = ${id} AND status = 'pending'`
-  return row === undefined ? undefined : String(row.blob)
+  return row && String(row.blob)
 }
 
 /** True if a candidate proposes a whole page at a path. */
-export function proposesAt(sql: Projection['read'], id: string, path: string): boolean {
-  const place = `${path} `
-  return (
-    sql.get`SELECT 1 FROM candidates WHERE id = ${id} AND substr(fingerprint, 1, ${place.length}) = ${place}` !==
-    undefined
-  )
+export function proposesAt(sql: Sql, id: string, path: string): boolean {
+  const [row, place] = [sql.get`SELECT fingerprint FROM candidates WHERE id = ${id}`, `${path} `]
+  return row?.fingerprint?.toString().startsWith(place) === true
 }
 
 /** Candidate that the policy approved and that has not reached main. `source`: Source that ingest compiled it from. */
 export type Unfinished = { id: string; sender: string; source: string | undefined }
 
 /** Returns the oldest unfinished candidate of each sender. */
-export function firstUnfinished(sql: Projection['read'], except: readonly string[] = []): Unfinished[] {
+export function firstUnfinished(sql: Sql, except: readonly string[] = []): Unfinished[] {
   const rows = sql.all`SELECT min(id) AS id, coalesce(sender, connector) AS sender FROM candidates
     WHERE unfinished = 1 AND status = 'pending' AND id NOT IN (SELECT value FROM json_each(${JSON.stringify(except)}))
     GROUP BY 2 ORDER BY 1`
@@ -287,32 +292,6 @@ export function firstUnfinished(sql: Projection['read'], except: readonly string
 }
 
 /** Returns candidates that the policy approved and that a crash kept from reaching main. */
-export function unfinishedApprovals(sql: Projection['read']): string[] {
-  return sql.all`SELECT id FROM candidates WHERE unfinished = 1 AND status = 'pending'`.map(({ id }) => String(id))
-}
-
-export function toCandidateRow(row: Record<string, unknown>): CandidateRow {
-  const { seq_id: seqId, document_id: documentId, oid } = row
-  const { id, blob, status, kind, title, connector, confidence, zone, target, impact } = row as CandidateRow
-  return {
-    ...{ id, blob, status, kind, title, connector, confidence, zone, target },
-    impact: impact === 0 ? null : impact,
-    removes: row.removes === 1,
-    warnings: JSON.parse(String(row.warnings)),
-    createdAt: String(row.created_at),
-    createdBy: String(row.created_by),
-    tags: JSON.parse(String(row.tags)),
-    hasTests: row.tests === 1,
-    reason: String(row.reason),
-    dismissal: row.dismissal === null ? null : String(row.dismissal),
-    asked: row.asked === null ? null : JSON.parse(String(row.asked)),
-    assignee: row.assignee === null ? null : String(row.assignee),
-    titleKey: String(row.title_key),
-    textKey: String(row.text_key),
-    approvedByPolicy: row.unfinished === 1,
-    approval:
-      typeof oid === 'string'
-        ? { seqId: String(seqId), documentId: documentId as string | null, commit: oid }
-        : undefined,
-  }
+export function unfinishedApprovals(sql: Sql): string[] {
+  return idsIn(sql.all`SELECT id FROM candidates WHERE unfinished = 1 AND status = 'pending'`)
 }

@@ -1,6 +1,6 @@
 import { type CandidateKind, type CandidateStatus, candidateStatuses, type Zone } from '../../contract/vocabulary.ts'
 import { tagKey } from '../../rules/neurons/tag.ts'
-import { type CandidateRow, toCandidateRow } from './candidate-index.ts'
+import { type CandidateRow, candidatesWhere, type OriginRow } from './candidate-index.ts'
 import { titleKey, wordsQuery } from './candidate-words.ts'
 import type { Projection } from './projection.ts'
 import { allRows, nothing, query, type SqlQuery } from './sql-query.ts'
@@ -44,10 +44,8 @@ export function byPosition(a: QueuePosition, b: QueuePosition): number {
 export function queuePage(sql: Sql, filter: QueueFilter, place: QueuePlace | undefined, limit: number): CandidateRow[] {
   const isBefore = place !== undefined && 'before' in place
   const rows = statusesOf(filter).flatMap((status) => {
-    const page = query`SELECT candidates.*, seq_id, document_id, oid FROM (
-        SELECT id FROM candidates WHERE ${matching({ ...filter, status })} ${inPlace(place)} LIMIT ${limit}
-      ) JOIN candidates USING (id) LEFT JOIN approvals ON candidate_id = id LEFT JOIN commits USING (position)`
-    return allRows(sql, page).map(toCandidateRow)
+    const page = query`SELECT id FROM candidates WHERE ${matching({ ...filter, status })} ${inPlace(place)} LIMIT ${limit}`
+    return candidatesWhere(sql, query`id IN (${page})`)
   })
   rows.sort((a, b) => byPosition(queuePosition(a), queuePosition(b)))
   return isBefore ? rows.slice(-limit) : rows.slice(0, limit)
@@ -124,13 +122,15 @@ export type Mate = CandidateRow & { path: string; pushed: string }
  */
 export function bundleOf(sql: Sql, { id }: CandidateRow): Mate[] {
   const time = timeOfBundle(id)
-  const found = query`SELECT mate.*, NULL AS seq_id, NULL AS document_id, NULL AS oid
-    FROM candidates AS one JOIN candidates AS mate USING (created_at, created_by)
-    WHERE one.id = ${id} AND ${mates} AND mate.id >= ${time} AND mate.id < ${`${time}~`} ORDER BY mate.fingerprint, mate.id`
-  return allRows(sql, found).map((row) => {
-    const fingerprint = String(row.fingerprint)
+  const found = candidatesWhere(
+    sql,
+    query`id IN (SELECT mate.id FROM candidates AS one JOIN candidates AS mate USING (created_at, created_by)
+      WHERE one.id = ${id} AND ${mates} AND mate.id >= ${time} AND mate.id < ${`${time}~`}) ORDER BY fingerprint, id`,
+  )
+  return found.map((row) => {
+    const { fingerprint } = row as OriginRow
     const end = fingerprint.lastIndexOf(' ')
-    return { ...toCandidateRow(row), path: fingerprint.slice(0, end), pushed: fingerprint.slice(end + 1) }
+    return { ...row, path: fingerprint.slice(0, end), pushed: fingerprint.slice(end + 1) }
   })
 }
 
@@ -140,14 +140,9 @@ export function waitingOfConsole(
   sender: string,
   limit: number,
 ): { id: string; title: string; createdAt: string }[] {
-  const rows = sql.all`SELECT min(id) AS id, title, created_at FROM candidates
+  return sql.all`SELECT min(id) AS id, title, created_at AS createdAt FROM candidates
     WHERE sender = ${sender} AND connector = 'console' AND status = 'pending' AND fingerprint IS NOT NULL
-    GROUP BY created_at ORDER BY created_at DESC LIMIT ${limit}`
-  return rows.map(({ id, title, created_at }) => ({
-    id: String(id),
-    title: String(title),
-    createdAt: String(created_at),
-  }))
+    GROUP BY created_at ORDER BY created_at DESC LIMIT ${limit}` as ReturnType<typeof waitingOfConsole>
 }
 
 /** Returns the common part of the ids of a bundle. */
@@ -165,17 +160,11 @@ export function countByZone(
   sql: Sql,
   filter: QueueFilter & { status: CandidateStatus },
 ): Record<Zone | 'none', number> {
-  const count = (zone: Zone | 'none') =>
-    filter.zone !== undefined && filter.zone !== zone
-      ? 0
-      : Number(
-          allRows(
-            sql,
-            query`SELECT count(*) AS count FROM (
-              SELECT 1 FROM candidates WHERE ${matching({ ...filter, zone })} LIMIT ${maxCounted + 1}
-            )`,
-          )[0]?.count,
-        )
+  const count = (zone: Zone | 'none') => {
+    if (filter.zone !== undefined && filter.zone !== zone) return 0
+    const found = query`SELECT 1 FROM candidates WHERE ${matching({ ...filter, zone })} LIMIT ${maxCounted + 1}`
+    return Number(allRows(sql, query`SELECT count(*) AS count FROM (${found})`)[0]?.count)
+  }
   return { red: count('red'), yellow: count('yellow'), green: count('green'), none: count('none') }
 }
 
@@ -194,19 +183,18 @@ export function pendingLike(
   { id, target, titleKey: title, textKey }: Pick<CandidateRow, 'id' | 'target' | 'titleKey' | 'textKey'>,
   limit: number,
 ): CandidateRow[] {
-  const rows = sql.all`SELECT candidates.*, NULL AS seq_id, NULL AS document_id, NULL AS oid FROM (
-      SELECT id FROM candidates WHERE target = ${target} AND status = 'pending'
-      UNION SELECT id FROM candidates WHERE title_key = ${title} AND title_key <> '' AND status = 'pending'
-      UNION SELECT id FROM candidates WHERE text_key = ${textKey} AND status = 'pending'
-    ) JOIN candidates USING (id) WHERE id <> ${id} ORDER BY id LIMIT ${limit}`
-  return rows.map(toCandidateRow)
+  return candidatesWhere(
+    sql,
+    query`id IN (SELECT id FROM candidates WHERE target = ${target} AND status = 'pending'
+        UNION SELECT id FROM candidates WHERE title_key = ${title} AND title_key <> '' AND status = 'pending'
+        UNION SELECT id FROM candidates WHERE text_key = ${textKey} AND status = 'pending')
+      AND id <> ${id} ORDER BY id LIMIT ${limit}`,
+  )
 }
 
 export function pendingTitled(sql: Sql, title: string): CandidateRow[] {
-  const key = titleKey(title)
-  const rows = sql.all`SELECT candidates.*, NULL AS seq_id, NULL AS document_id, NULL AS oid FROM candidates
-    WHERE title_key = ${key} AND title_key <> '' AND status = 'pending' AND target IS NULL ORDER BY id LIMIT 5`
-  return rows.map(toCandidateRow)
+  const isSame = query`title_key = ${titleKey(title)} AND title_key <> ''`
+  return candidatesWhere(sql, query`${isSame} AND status = 'pending' AND target IS NULL ORDER BY id LIMIT 5`)
 }
 
 /**
@@ -214,11 +202,10 @@ export function pendingTitled(sql: Sql, title: string): CandidateRow[] {
  * visitors count as one sender.
  */
 export function lastOfSenders(sql: Sql, kind: CandidateKind, limit: number): { id: string; blob: string }[] {
-  const rows = sql.all`SELECT id, blob FROM (
+  return sql.all`SELECT id, blob FROM (
       SELECT id, blob, red, impact, row_number() OVER (PARTITION BY sender ORDER BY red, impact, id DESC) AS nth
       FROM candidates WHERE status = 'pending' AND kind = ${kind} ORDER BY nth, red, impact, id DESC LIMIT ${limit}
-    ) ORDER BY red DESC, impact DESC, id`
-  return rows.map(({ id, blob }) => ({ id: String(id), blob: String(blob) }))
+    ) ORDER BY red DESC, impact DESC, id` as { id: string; blob: string }[]
 }
 
 export function sentBy(
@@ -226,11 +213,9 @@ export function sentBy(
   sender: string,
   { status, below, limit }: { status?: CandidateStatus | undefined; below?: string | undefined; limit: number },
 ): CandidateRow[] {
-  const page = query`SELECT candidates.*, seq_id, document_id, oid FROM (
-      SELECT id FROM candidates WHERE sender = ${sender} ${status === undefined ? nothing : query`AND status = ${status}`}
-        ${below === undefined ? nothing : query`AND id < ${below}`} ORDER BY id DESC LIMIT ${limit}
-    ) JOIN candidates USING (id) LEFT JOIN approvals ON candidate_id = id LEFT JOIN commits USING (position) ORDER BY id DESC`
-  return allRows(sql, page).map(toCandidateRow)
+  const ofStatus = status === undefined ? nothing : query`AND status = ${status}`
+  const before = below === undefined ? nothing : query`AND id < ${below}`
+  return candidatesWhere(sql, query`sender = ${sender} ${ofStatus} ${before} ORDER BY id DESC LIMIT ${limit}`)
 }
 
 /** True if a client sent a candidate. */

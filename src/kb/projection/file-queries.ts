@@ -1,16 +1,15 @@
-import type { SQLOutputValue } from 'node:sqlite'
 import { isTestPath } from '../../markdown/file/test-file.ts'
 import type { LinkForm } from '../../rules/links/written-link.ts'
 import { pathKey } from '../../rules/paths/portable-path.ts'
 import type { MainTables } from './projection.ts'
-import { rowsInBatches } from './sql-query.ts'
+import { allRows, nothing, query, rowsInBatches, type SqlQuery, type SqlRow } from './sql-query.ts'
 
 type Sql = MainTables
 
 /** Returns the blob of a file that is not a Neuron; undefined for any other path. */
 export function fileBlob(sql: Sql, path: string): string | undefined {
   const row = sql.get`SELECT blob FROM files WHERE path = ${path} AND seq_id IS NULL AND mode GLOB '100*'`
-  return row === undefined ? undefined : String(row.blob)
+  return row && String(row.blob)
 }
 
 /** Link that may name a file, with the page that contains it. */
@@ -18,15 +17,8 @@ export type FileReference = { seqId: string; page: string; target: string; form:
 
 /** Returns the links to files of this name; see `fileNameKey`. */
 export function referencesToFile(sql: Sql, nameKey: string): FileReference[] {
-  return sql.all`SELECT links.seq_id, path, target, form FROM links JOIN neurons USING (seq_id)
-    WHERE file_key = ${nameKey} AND kb IS NULL ORDER BY links.seq_id, ordinal`.map(
-    ({ seq_id, path, target, form }) => ({
-      seqId: String(seq_id),
-      page: String(path),
-      target: String(target),
-      form: form as LinkForm,
-    }),
-  )
+  return sql.all`SELECT links.seq_id AS seqId, path AS page, target, form FROM links JOIN neurons USING (seq_id)
+    WHERE file_key = ${nameKey} AND kb IS NULL ORDER BY links.seq_id, ordinal` as FileReference[]
 }
 
 /** Returns the targets of a Neuron's links that may name files, in order. */
@@ -77,9 +69,10 @@ export function isBlocked(sql: Sql, path: string, isFree?: (path: string) => boo
 
 /** Returns the files of main that are no Neurons, by path. */
 export function filesBesideNeurons(sql: Sql): { path: string; blob: string }[] {
-  return sql.all`SELECT path, blob FROM files WHERE seq_id IS NULL AND mode GLOB '100*' ORDER BY path`.map(
-    ({ path, blob }) => ({ path: String(path), blob: String(blob) }),
-  )
+  return sql.all`SELECT path, blob FROM files WHERE seq_id IS NULL AND mode GLOB '100*' ORDER BY path` as {
+    path: string
+    blob: string
+  }[]
 }
 
 export function filePaths(sql: Sql): string[] {
@@ -88,7 +81,7 @@ export function filePaths(sql: Sql): string[] {
 
 export function blobAtPath(sql: Sql, path: string): string | undefined {
   const row = sql.get`SELECT blob FROM files WHERE path = ${path}`
-  return row === undefined ? undefined : String(row.blob)
+  return row && String(row.blob)
 }
 
 export function pathsOfSeqId(sql: Sql, seqId: string): string[] {
@@ -100,16 +93,23 @@ export function attachmentsByKey(sql: Sql, key: string): string[] {
   return sql.all`SELECT path FROM attachments WHERE key = ${key}`.map(({ path }) => String(path))
 }
 
-type StoredFile = Record<string, SQLOutputValue>
-
 /** Returns the Neurons in a folder or below it, by path, read in batches. @param folder with a trailing slash; empty for the root */
 export function neuronsInFolder(sql: Sql, folder: string): Iterable<string> {
-  return rowsInBatches<StoredFile>(
-    (
-      last,
-      limit,
-    ) => sql.all`SELECT path, seq_id FROM files WHERE path > ${last?.path ?? folder} AND path < ${folderEnd(folder)}
-      AND seq_id IS NOT NULL ORDER BY path LIMIT ${limit}`,
+  return neuronsAtPaths(sql, folder, nothing)
+}
+
+/** Returns the Neurons directly in a folder; see {@link neuronsInFolder}. */
+export function neuronsBeside(sql: Sql, folder: string): Iterable<string> {
+  return neuronsAtPaths(sql, folder, query`AND instr(substr(path, ${folder.length + 1}), '/') = 0`)
+}
+
+function neuronsAtPaths(sql: Sql, folder: string, condition: SqlQuery): Iterable<string> {
+  return rowsInBatches<SqlRow>((last, limit) =>
+    allRows(
+      sql,
+      query`SELECT path, seq_id FROM files WHERE path > ${last?.path ?? folder} AND path < ${folderEnd(folder)}
+        AND seq_id IS NOT NULL ${condition} ORDER BY path LIMIT ${limit}`,
+    ),
   ).map(({ seq_id }) => String(seq_id))
 }
 
@@ -124,17 +124,6 @@ export function filesInFolder(sql: Sql, folder: string): Generator<string> {
 /** True if main has files of answer tests, even without tests in them. */
 export function hasTestFiles(sql: Sql): boolean {
   return filesInFolder(sql, 'tests/').some(isTestPath)
-}
-
-/** Returns the Neurons directly in a folder; see {@link neuronsInFolder}. */
-export function neuronsBeside(sql: Sql, folder: string): Iterable<string> {
-  return rowsInBatches<StoredFile>(
-    (
-      last,
-      limit,
-    ) => sql.all`SELECT path, seq_id FROM files WHERE path > ${last?.path ?? folder} AND path < ${folderEnd(folder)}
-      AND seq_id IS NOT NULL AND instr(substr(path, ${folder.length + 1}), '/') = 0 ORDER BY path LIMIT ${limit}`,
-  ).map(({ seq_id }) => String(seq_id))
 }
 
 /** Returns at most `max` Neurons that main ever had in a folder or below it, including deleted and moved ones. */

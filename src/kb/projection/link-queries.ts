@@ -1,19 +1,24 @@
-import type { SQLOutputValue } from 'node:sqlite'
-import type { EdgeType } from '../../contract/vocabulary.ts'
-import type { NameClaim, NamedNeuron, NameKind, NeuronName } from '../../rules/links/link-target.ts'
-import type { LinkForm, WrittenLink } from '../../rules/links/written-link.ts'
+import type { NameClaim, NamedNeuron, NeuronName } from '../../rules/links/link-target.ts'
+import type { WrittenLink } from '../../rules/links/written-link.ts'
 import type { MainTables } from './projection.ts'
-import { rowsInBatches } from './sql-query.ts'
+import { allRows, query, rowsInBatches, type SqlQuery, type SqlRow } from './sql-query.ts'
 
 /** Link of a Neuron; `from`: path of that Neuron. */
 export type LinkRow = WrittenLink & { seqId: string; from: string }
 
 type Sql = MainTables
 
+/** Links of Neurons. `ordinal`: position among those of the Neuron. */
+const links = query`SELECT links.seq_id AS seqId, ordinal, path AS "from", form, type, kb, target, embed, line
+  FROM links JOIN neurons USING (seq_id)`
+
+function readLinks(sql: Sql, found: SqlQuery): (LinkRow & { ordinal: number })[] {
+  const rows = allRows(sql, found)
+  return rows.map((row) => Object.assign(row, { embed: row.embed === 1 })) as unknown as ReturnType<typeof readLinks>
+}
+
 export function linksOf(sql: Sql, seqId: string): LinkRow[] {
-  return sql.all`SELECT links.*, path FROM links JOIN neurons USING (seq_id) WHERE seq_id = ${seqId} ORDER BY ordinal`.map(
-    toLink,
-  )
+  return readLinks(sql, query`${links} WHERE seq_id = ${seqId} ORDER BY ordinal`)
 }
 
 export function countLinks(sql: Sql, seqId: string): number {
@@ -27,43 +32,38 @@ export function hasManyLinks(sql: Sql, seqId: string): boolean {
 
 /** Returns a Neuron's links in order, except plain names that only one Neuron has, which certainly lead to it. */
 export function doubtfulLinksOf(sql: Sql, seqId: string): LinkRow[] {
-  return sql.all`SELECT links.*, path FROM links JOIN neurons USING (seq_id) WHERE seq_id = ${seqId}
-    AND (form = 'wiki' AND kb IS NULL AND bare_key IS NULL AND target NOT GLOB '.*'
-      AND (SELECT min(names.seq_id) = max(names.seq_id) FROM names WHERE names.key = links.key)) IS NOT TRUE
-    ORDER BY ordinal`.map(toLink)
+  return readLinks(
+    sql,
+    query`${links} WHERE seq_id = ${seqId}
+      AND (form = 'wiki' AND kb IS NULL AND bare_key IS NULL AND target NOT GLOB '.*'
+        AND (SELECT min(names.seq_id) = max(names.seq_id) FROM names WHERE names.key = links.key)) IS NOT TRUE
+      ORDER BY ordinal`,
+  )
 }
 
 /** Returns every link, by Neuron and in order, read in batches. */
 export function everyLink(sql: Sql): Iterable<LinkRow> {
-  return linkBatches(
-    ({ seqId, ordinal }, limit) => sql.all`SELECT links.*, path FROM links JOIN neurons USING (seq_id)
-      WHERE (seq_id, ordinal) > (${seqId}, ${ordinal}) ORDER BY seq_id, ordinal LIMIT ${limit}`,
-  )
+  return linkBatches(sql, query`true`)
 }
 
 /** Returns links to a name with this key, by Neuron and in order, read in batches. */
 export function linksByKey(sql: Sql, key: string): Iterable<LinkRow> {
-  return linkBatches(
-    ({ seqId, ordinal }, limit) => sql.all`SELECT links.*, path FROM links JOIN neurons USING (seq_id)
-      WHERE key = ${key} AND (seq_id, ordinal) > (${seqId}, ${ordinal}) ORDER BY seq_id, ordinal LIMIT ${limit}`,
-  )
+  return linkBatches(sql, query`key = ${key}`)
 }
 
 /** Returns links to a path in another spelling, such as `./folder/file.md`, by Neuron and in order, read in batches. */
 export function linksByBareKey(sql: Sql, key: string): Iterable<LinkRow> {
-  return linkBatches(
-    ({ seqId, ordinal }, limit) => sql.all`SELECT links.*, path FROM links JOIN neurons USING (seq_id)
-      WHERE bare_key = ${key} AND (seq_id, ordinal) > (${seqId}, ${ordinal}) ORDER BY seq_id, ordinal LIMIT ${limit}`,
-  )
+  return linkBatches(sql, query`bare_key = ${key}`)
 }
 
-type LinkPosition = { seqId: string; ordinal: number }
-type StoredLink = Record<string, SQLOutputValue>
-
-function linkBatches(read: (after: LinkPosition, limit: number) => StoredLink[]): Iterable<LinkRow> {
-  return rowsInBatches<StoredLink>((last, limit) =>
-    read({ seqId: String(last?.seq_id ?? ''), ordinal: Number(last?.ordinal ?? -1) }, limit),
-  ).map(toLink)
+function linkBatches(sql: Sql, condition: SqlQuery): Iterable<LinkRow> {
+  return rowsInBatches<LinkRow & { ordinal: number }>((last, limit) =>
+    readLinks(
+      sql,
+      query`${links} WHERE ${condition} AND (seq_id, ordinal) > (${last?.seqId ?? ''}, ${last?.ordinal ?? -1})
+        ORDER BY seq_id, ordinal LIMIT ${limit}`,
+    ),
+  )
 }
 
 /**
@@ -71,35 +71,34 @@ function linkBatches(read: (after: LinkPosition, limit: number) => StoredLink[])
  * Source and are older than one of these changes.
  */
 export function linksToRenewed(sql: Sql): LinkRow[] {
-  return sql.all`WITH renewed_names AS (SELECT key FROM names JOIN neurons USING (seq_id) WHERE renewed IS NOT NULL)
-    SELECT links.*, path FROM links JOIN neurons USING (seq_id)
-    WHERE (key IN renewed_names OR bare_key IN renewed_names) AND type = 'cites' AND source IS NULL
-      AND position < (SELECT max(renewed) FROM neurons)`.map(toLink)
+  return readLinks(
+    sql,
+    query`WITH renewed_names AS (SELECT key FROM names JOIN neurons USING (seq_id) WHERE renewed IS NOT NULL)
+      ${links} WHERE (key IN renewed_names OR bare_key IN renewed_names) AND type = 'cites' AND source IS NULL
+        AND position < (SELECT max(renewed) FROM neurons)`,
+  )
 }
 
 /** Returns every name with this key, with its Neuron. */
 export function namesByKey(sql: Sql, key: string): NamedNeuron[] {
-  return sql.all`SELECT seq_id, kind, exact, path, since, yields FROM names JOIN neurons USING (seq_id)
-    WHERE key = ${key} ORDER BY seq_id`.map((row) => ({
-    seqId: String(row.seq_id),
-    kind: row.kind as NameKind,
-    exact: String(row.exact),
-    path: String(row.path),
-    claim: claimIn(row),
-  }))
+  return sql.all`SELECT seq_id AS seqId, kind, exact, path, since, yields FROM names JOIN neurons USING (seq_id)
+    WHERE key = ${key} ORDER BY seq_id`.map(withClaim<NamedNeuron>)
 }
 
-function claimIn({ since, yields }: Record<string, unknown>): NameClaim {
-  return { since: Number(since), yields: yields === 1 }
+/** Returns a row with the claim that its columns contain. */
+function withClaim<Row>({ since, yields, ...row }: SqlRow): Row {
+  return { ...row, claim: { since: Number(since), yields: yields === 1 } } as Row
 }
+
+type ClaimedName = NeuronName & { claim: NameClaim }
 
 /** Returns every name of every Neuron, by key; read in batches. */
 export function everyName(sql: Sql): Iterable<ClaimedName & { seqId: string }> {
   return rowsInBatches<ClaimedName & { seqId: string }>((last, limit) => {
     const { key, seqId, kind, exact } = last ?? { key: '', seqId: '', kind: '', exact: '' }
-    return sql.all`SELECT key, seq_id, kind, exact, since, yields FROM names
+    return sql.all`SELECT key, seq_id AS seqId, kind, exact, since, yields FROM names
       WHERE (key, seq_id, kind, exact) > (${key}, ${seqId}, ${kind}, ${exact})
-      ORDER BY key, seq_id, kind, exact LIMIT ${limit}`.map((row) => ({ seqId: String(row.seq_id), ...toName(row) }))
+      ORDER BY key, seq_id, kind, exact LIMIT ${limit}`.map(withClaim<ClaimedName & { seqId: string }>)
   })
 }
 
@@ -117,36 +116,43 @@ export function keysOf(sql: Sql, seqId: string): string[] {
 }
 
 export function namesOfNeuron(sql: Sql, seqId: string): ClaimedName[] {
-  return sql.all`SELECT key, kind, exact, since, yields FROM names WHERE seq_id = ${seqId}`.map(toName)
-}
-
-type ClaimedName = NeuronName & { claim: NameClaim }
-
-function toName(row: Record<string, unknown>): ClaimedName {
-  return { key: String(row.key), kind: row.kind as NameKind, exact: String(row.exact), claim: claimIn(row) }
+  return sql.all`SELECT key, kind, exact, since, yields FROM names WHERE seq_id = ${seqId}`.map(withClaim<ClaimedName>)
 }
 
 /** Returns the claim of a Neuron to its path: since when it has it, and whether it came over the API. */
 export function pathClaim(sql: Sql, seqId: string): NameClaim {
-  return claimIn(sql.get`SELECT since, yields FROM names WHERE seq_id = ${seqId} AND kind = 'path'` ?? { since: 0 })
+  const row = sql.get`SELECT since, yields FROM names WHERE seq_id = ${seqId} AND kind = 'path'`
+  return withClaim<{ claim: NameClaim }>(row ?? { since: 0, yields: 0 }).claim
 }
 
 /** Returns every title and alias as written, with the Neuron's title. */
 export function titlesAndAliases(sql: Sql): { seqId: string; name: string; title: string }[] {
-  const rows = sql.all`SELECT seq_id, exact, title FROM names JOIN neurons USING (seq_id)
-    WHERE kind IN ('title', 'alias') ORDER BY seq_id, kind DESC, exact`
-  return rows.map((row) => ({ seqId: String(row.seq_id), name: String(row.exact), title: String(row.title) }))
+  return sql.all`SELECT seq_id AS seqId, exact AS name, title FROM names JOIN neurons USING (seq_id)
+    WHERE kind IN ('title', 'alias') ORDER BY seq_id, kind DESC, exact` as ReturnType<typeof titlesAndAliases>
 }
 
-function toLink(row: Record<string, unknown>): LinkRow {
-  return {
-    seqId: String(row.seq_id),
-    from: String(row.path),
-    form: row.form as LinkForm,
-    type: row.type as EdgeType,
-    kb: row.kb as string | null,
-    target: String(row.target),
-    embed: row.embed === 1,
-    line: row.line as number | null,
-  }
+/** Title or alias of a Neuron as written, and the path of its file. */
+export type FoundName = { seqId: string; title: string; name: string; kind: 'title' | 'alias'; path: string }
+
+/** Returns titles and aliases whose key begins with this one, by key; read in batches. */
+export function namesThatBegin(sql: Sql, key: string): Iterable<FoundName> {
+  return nameBatches(sql, (first) => query`key >= ${first || key} AND key < ${`${key}\u{10FFFF}`}`)
+}
+
+/** Returns titles and aliases with a later word that begins with this key, by key; read in batches. */
+export function namesWithWord(sql: Sql, key: string): Iterable<FoundName> {
+  return nameBatches(sql, () => query`instr(key, ${` ${key}`}) > 0`)
+}
+
+/** @param condition gets the key of the last name read */
+function nameBatches(sql: Sql, condition: (last: string) => SqlQuery): Iterable<FoundName> {
+  return rowsInBatches<FoundName & { key: string }>((last, limit) => {
+    const { key, seqId, kind, name } = last ?? { key: '', seqId: '', kind: '', name: '' }
+    return allRows(
+      sql,
+      query`SELECT key, seq_id AS seqId, title, exact AS name, kind, path FROM names JOIN neurons USING (seq_id)
+        WHERE ${condition(key)} AND kind IN ('title', 'alias') AND (key, seq_id, kind, exact) > (${key}, ${seqId}, ${kind}, ${name})
+        ORDER BY key, seq_id, kind, exact LIMIT ${limit}`,
+    ) as (FoundName & { key: string })[]
+  }).map(({ key: _, ...name }) => name)
 }

@@ -1,6 +1,6 @@
-import type { SQLOutputValue } from 'node:sqlite'
+import { accessInRow } from './neuron-queries.ts'
 import type { MainTables } from './projection.ts'
-import { rowsInBatches } from './sql-query.ts'
+import { rowsInBatches, type SqlRow } from './sql-query.ts'
 
 type Sql = MainTables
 
@@ -11,7 +11,7 @@ type Sql = MainTables
 export function positionOf(sql: Sql, commit: string): number | undefined {
   const row = sql.get`SELECT position FROM commits
     WHERE oid = coalesce((SELECT now FROM replaced_commits WHERE oid = ${commit}), ${commit})`
-  return row === undefined ? undefined : Number(row.position)
+  return row && Number(row.position)
 }
 
 /** Returns the position of main's head; 0 if main is empty. */
@@ -21,23 +21,22 @@ export function lastPosition(sql: Sql): number {
 
 export function commitAt(sql: Sql, position: number): string | undefined {
   const row = sql.get`SELECT oid FROM commits WHERE position = ${position}`
-  return row === undefined ? undefined : String(row.oid)
+  return row && String(row.oid)
 }
 
 /** Returns the first position by which main's commits after another made so many versions of Neurons; undefined if none did. */
 export function positionOfVersion(sql: Sql, after: number, count: number): number | undefined {
   const row = sql.get`SELECT position FROM versions WHERE position > ${after}
     ORDER BY position LIMIT 1 OFFSET ${count - 1}`
-  return row === undefined ? undefined : Number(row.position)
+  return row && Number(row.position)
 }
 
 export type PlacedCommit = { position: number; commit: string; at: string }
 
 /** Returns commits of main's first-parent line after one position and up to another, oldest first. */
 export function mainCommitsBetween(sql: Sql, after: number, upTo: number): PlacedCommit[] {
-  return sql.all`SELECT position, oid, at FROM commits WHERE position > ${after} AND position <= ${upTo} ORDER BY position`.map(
-    ({ position, oid, at }) => ({ position: Number(position), commit: String(oid), at: String(at) }),
-  )
+  return sql.all`SELECT position, oid AS "commit", at FROM commits
+    WHERE position > ${after} AND position <= ${upTo} ORDER BY position` as PlacedCommit[]
 }
 
 type VersionFile = { path: string; blob: string }
@@ -53,20 +52,17 @@ export type VersionChange = {
 /** Returns the versions made by the commits after one position and up to another, oldest first, read in batches. */
 export function versionsBetween(sql: Sql, after: number, upTo: number): IteratorObject<VersionChange, undefined> {
   const fileIn = (path: unknown, blob: unknown) => (typeof blob === 'string' ? { path: String(path), blob } : undefined)
-  return rowsInBatches<Record<string, SQLOutputValue>>(
-    (
-      last,
-      limit,
-    ) => sql.all`SELECT v.position, v.seq_id, v.version, v.path, v.blob, p.path AS was_path, p.blob AS was_blob
+  const read = (last: SqlRow | undefined, limit: number) => {
+    const { position = after, seqId = '', version = 0 } = last ?? {}
+    return sql.all`SELECT v.position, v.seq_id AS seqId, v.version, v.path, v.blob, p.path AS wasPath, p.blob AS wasBlob
       FROM versions v LEFT JOIN versions p ON p.seq_id = v.seq_id AND p.version = v.version - 1
       WHERE v.position >= ${last?.position ?? after + 1} AND v.position <= ${upTo}
-        AND (v.position, v.seq_id, v.version) > (${last?.position ?? after}, ${last?.seq_id ?? ''}, ${last?.version ?? 0})
-      ORDER BY v.position, v.seq_id, v.version LIMIT ${limit}`,
-  ).map((row) => ({
-    position: Number(row.position),
-    seqId: String(row.seq_id),
-    is: fileIn(row.path, row.blob),
-    was: fileIn(row.was_path, row.was_blob),
+        AND (v.position, v.seq_id, v.version) > (${position}, ${seqId}, ${version})
+      ORDER BY v.position, v.seq_id, v.version LIMIT ${limit}`
+  }
+  return rowsInBatches<SqlRow>(read).map(({ position, seqId, path, blob, wasPath, wasBlob }) => ({
+    ...{ position: Number(position), seqId: String(seqId) },
+    ...{ is: fileIn(path, blob), was: fileIn(wasPath, wasBlob) },
   }))
 }
 
@@ -74,7 +70,7 @@ export function versionsBetween(sql: Sql, after: number, upTo: number): Iterator
 export function lastBlobUpTo(sql: Sql, seqId: string, position: number): string | undefined {
   const row = sql.get`SELECT blob FROM versions WHERE seq_id = ${seqId} AND position <= ${position} AND blob IS NOT NULL
     ORDER BY version DESC LIMIT 1`
-  return row === undefined ? undefined : String(row.blob)
+  return row && String(row.blob)
 }
 
 export type NeuronChange = {
@@ -89,28 +85,17 @@ export type NeuronChange = {
 
 /** Returns the changes of Neurons by the commits after one position and up to another, oldest first. */
 export function changesBetween(sql: Sql, after: number, upTo: number): NeuronChange[] {
-  const rows = sql.all`SELECT v.position, v.seq_id, v.blob, p.blob AS before, a.candidate_id, n.document_id, n.tags, n.audience
+  return sql.all`SELECT v.position, v.seq_id AS seqId, v.blob, p.blob AS before, a.candidate_id AS candidateId,
+      n.document_id AS documentId, n.tags, n.audience
     FROM versions v LEFT JOIN versions p ON p.seq_id = v.seq_id AND p.version = v.version - 1
       LEFT JOIN approvals a ON a.candidate_id = v.candidate_id AND a.position = v.position
       LEFT JOIN neurons n ON n.seq_id = v.seq_id AND n.version = v.version
-    WHERE v.position > ${after} AND v.position <= ${upTo} ORDER BY v.position, v.seq_id`
-  return rows.map((row) => ({
-    position: Number(row.position),
-    seqId: String(row.seq_id),
-    blob: row.blob as string | null,
-    before: row.before as string | null,
-    candidateId: row.candidate_id as string | null,
-    now: neuronIn(row),
-  }))
-}
-
-function neuronIn({ document_id, tags, audience }: Record<string, unknown>): NeuronChange['now'] {
-  if (tags === null) return undefined
-  return {
-    documentId: document_id as string | null,
-    tags: JSON.parse(String(tags)),
-    audience: audience === null ? undefined : JSON.parse(String(audience)),
-  }
+    WHERE v.position > ${after} AND v.position <= ${upTo} ORDER BY v.position, v.seq_id`.map(
+    ({ documentId, tags, audience, ...change }) => {
+      const now = tags === null ? undefined : { documentId, ...accessInRow({ tags, audience }) }
+      return { ...change, now } as NeuronChange
+    },
+  )
 }
 
 /** Returns the candidates that the commits after one position and up to another approved, oldest first. */
@@ -119,10 +104,8 @@ export function approvalsBetween(
   after: number,
   upTo: number,
 ): { position: number; candidateId: string; seqId: string }[] {
-  return sql.all`SELECT position, candidate_id, seq_id FROM approvals
-    WHERE position > ${after} AND position <= ${upTo} ORDER BY position, candidate_id`.map((row) => ({
-    position: Number(row.position),
-    candidateId: String(row.candidate_id),
-    seqId: String(row.seq_id),
-  }))
+  return sql.all`SELECT position, candidate_id AS candidateId, seq_id AS seqId FROM approvals
+    WHERE position > ${after} AND position <= ${upTo} ORDER BY position, candidate_id` as ReturnType<
+    typeof approvalsBetween
+  >
 }

@@ -1,7 +1,7 @@
 import type { NeuronSort } from '../../contract/neurons.ts'
 import type { Verified } from '../../rules/neurons/neuron.ts'
 import type { AllTables, MainTables } from './projection.ts'
-import { allRows, nothing, query, rowsInBatches, type SqlQuery } from './sql-query.ts'
+import { allRows, nothing, query, rowsInBatches, type SqlQuery, type SqlRow } from './sql-query.ts'
 
 export type NeuronRow = {
   seqId: string
@@ -25,20 +25,27 @@ export type NeuronRow = {
 
 type Sql = MainTables
 
+/** Columns of a {@link NeuronSummaryRow}, which {@link toNeuron} reads. */
+const summary = query`seq_id AS seqId, document_id AS documentId, path, title, version, created_at AS createdAt,
+  updated_at AS updatedAt, tags, audience, verified, owner`
+
 export function findNeuron(sql: Sql, seqId: string): NeuronRow | undefined {
-  const row = sql.get`SELECT neurons.*, oid FROM neurons JOIN commits USING (position) WHERE seq_id = ${seqId}`
+  const row = sql.get`SELECT seq_id AS seqId, document_id AS documentId, path, title, version, created_at AS createdAt,
+      updated_at AS updatedAt, tags, audience, verified, owner, blob, candidate_id AS candidateId, oid AS "commit", partial
+    FROM neurons JOIN commits USING (position) WHERE seq_id = ${seqId}`
   if (row === undefined) return undefined
-  const { blob, candidate_id, oid, partial } = row
-  const candidateId = candidate_id as string | null
-  return { ...toSummary(row), blob: String(blob), candidateId, commit: String(oid), isPartial: partial === 1 }
+  const { partial, ...fields } = row
+  return { ...toNeuron<Omit<NeuronRow, 'isPartial'>>(fields), isPartial: partial === 1 }
 }
 
-function freshnessIn({ verified, owner }: Record<string, unknown>): Pick<NeuronRow, 'verified' | 'owner'> {
-  return { verified: verified === null ? null : JSON.parse(String(verified)), owner: owner as string | null }
-}
-
-function audienceIn({ audience }: Record<string, unknown>): string[] | undefined {
-  return audience === null ? undefined : JSON.parse(String(audience))
+/** Returns a row whose columns have the names of the fields, with its JSON parsed. */
+function toNeuron<Row>(row: SqlRow): Row {
+  const { verified } = row
+  return {
+    ...row,
+    ...accessInRow(row),
+    ...(verified !== undefined && { verified: verified === null ? null : JSON.parse(String(verified)) }),
+  } as Row
 }
 
 export type NeuronSummaryRow = Omit<NeuronRow, 'blob' | 'candidateId' | 'commit' | 'isPartial'>
@@ -62,28 +69,13 @@ export function neuronsInOrder(sql: Sql, listing: NeuronListing = {}): Generator
     const after = last ?? listing.after
     const rows = allRows(
       sql,
-      query`SELECT * FROM neurons WHERE true
+      query`SELECT ${summary} FROM neurons WHERE true
         ${tag === undefined ? nothing : query`AND seq_id IN (SELECT tags.seq_id FROM tags WHERE key = ${tag})`}
         ${since === undefined ? nothing : query`AND updated_at >= ${since}`}
         ${after === undefined ? nothing : behind(after)} ${order} LIMIT ${limit}`,
     )
-    return rows.map(toSummary)
+    return rows.map(toNeuron<NeuronSummaryRow>)
   })
-}
-
-function toSummary(row: Record<string, unknown>): NeuronSummaryRow {
-  return {
-    seqId: String(row.seq_id),
-    documentId: row.document_id as string | null,
-    path: String(row.path),
-    title: String(row.title),
-    version: Number(row.version),
-    createdAt: String(row.created_at),
-    updatedAt: String(row.updated_at),
-    tags: JSON.parse(String(row.tags)),
-    audience: audienceIn(row),
-    ...freshnessIn(row),
-  }
 }
 
 const orders: Readonly<Record<NeuronSort, { behind: (place: NeuronPlace) => SqlQuery; order: SqlQuery }>> = {
@@ -99,11 +91,13 @@ const orders: Readonly<Record<NeuronSort, { behind: (place: NeuronPlace) => SqlQ
 }
 
 export function everySeqId(sql: Sql): { seqId: string }[] {
-  return sql.all`SELECT seq_id FROM neurons ORDER BY seq_id`.map(({ seq_id }) => ({ seqId: String(seq_id) }))
+  return sql.all`SELECT seq_id AS seqId FROM neurons ORDER BY seq_id` as { seqId: string }[]
 }
 
+type NeuronAccess = Pick<NeuronRow, 'tags' | 'audience'>
+
 /** Returns the fields that decide who may see a Neuron; undefined if it does not exist. */
-export function accessOf(sql: Sql, seqId: string): Pick<NeuronRow, 'tags' | 'audience'> | undefined {
+export function accessOf(sql: Sql, seqId: string): NeuronAccess | undefined {
   const row = sql.get`SELECT tags, audience FROM neurons WHERE seq_id = ${seqId}`
   return row && accessInRow(row)
 }
@@ -113,44 +107,35 @@ export function audiencesOfOthers(sql: Sql, seqIds: ReadonlySet<string>): string
   const rows = sql.all`SELECT audience, min(seq_id) AS first, max(seq_id) AS last FROM neurons
     WHERE audience IS NOT NULL GROUP BY audience`
   const others = rows.filter(({ first, last }) => !seqIds.has(String(first)) || !seqIds.has(String(last)))
-  return others.flatMap((row) => audienceIn(row) ?? [])
+  return others.flatMap(({ audience }) => JSON.parse(String(audience)))
 }
 
 /** Returns who may see the Neuron of a row, by its tags and audience. */
-export function accessInRow(row: Record<string, unknown>): Pick<NeuronRow, 'tags' | 'audience'> {
-  return { tags: JSON.parse(String(row.tags)), audience: audienceIn(row) }
+export function accessInRow({ tags, audience }: Record<string, unknown>): NeuronAccess {
+  return { tags: JSON.parse(String(tags)), audience: audience == null ? undefined : JSON.parse(String(audience)) }
 }
 
 export type NeuronOfHit = Pick<
   NeuronRow,
-  'seqId' | 'documentId' | 'title' | 'path' | 'tags' | 'audience' | 'updatedAt' | 'verified'
+  'seqId' | 'documentId' | 'title' | 'path' | 'tags' | 'audience' | 'updatedAt' | 'verified' | 'owner'
 >
 
 export function neuronsOfHits(sql: Sql, seqIds: readonly string[]): NeuronOfHit[] {
-  const rows = sql.all`SELECT seq_id, document_id, title, path, tags, audience, updated_at, verified, owner FROM neurons
+  const rows = sql.all`SELECT seq_id AS seqId, document_id AS documentId, title, path, tags, audience,
+      updated_at AS updatedAt, verified, owner FROM neurons
     WHERE seq_id IN (SELECT value FROM json_each(${JSON.stringify(seqIds)}))`
-  return rows.map((row) => ({
-    seqId: String(row.seq_id),
-    documentId: row.document_id as string | null,
-    title: String(row.title),
-    path: String(row.path),
-    tags: JSON.parse(String(row.tags)),
-    audience: audienceIn(row),
-    updatedAt: String(row.updated_at),
-    ...freshnessIn(row),
-  }))
+  return rows.map(toNeuron<NeuronOfHit>)
 }
 
 export function titleOf(sql: Sql, seqId: string): string | undefined {
   const row = sql.get`SELECT title FROM neurons WHERE seq_id = ${seqId}`
-  return row === undefined ? undefined : String(row.title)
+  return row && String(row.title)
 }
 
 /** Returns the Neurons whose document has this UUID: one, unless somebody copied it. */
 export function neuronsOfDocument(sql: Sql, documentId: string): { seqId: string }[] {
-  return sql.all`SELECT seq_id FROM neurons WHERE document_id = ${documentId} ORDER BY seq_id`.map(({ seq_id }) => ({
-    seqId: String(seq_id),
-  }))
+  const rows = sql.all`SELECT seq_id AS seqId FROM neurons WHERE document_id = ${documentId} ORDER BY seq_id`
+  return rows as { seqId: string }[]
 }
 
 export function partialNeurons(sql: Sql, seqIds: readonly string[]): { seqId: string; path: string }[] {
@@ -169,13 +154,8 @@ export function countRows(sql: AllTables): { neurons: number; candidates: number
 export type NeuronVersion = Pick<NeuronRow, 'blob' | 'path' | 'tags' | 'updatedAt'>
 
 export function everyNeuronVersion(sql: Sql): (NeuronVersion & { seqId: string })[] {
-  return sql.all`SELECT seq_id, blob, path, tags, updated_at FROM neurons`.map((row) => ({
-    seqId: String(row.seq_id),
-    blob: String(row.blob),
-    path: String(row.path),
-    tags: JSON.parse(String(row.tags)),
-    updatedAt: String(row.updated_at),
-  }))
+  const rows = sql.all`SELECT seq_id AS seqId, blob, path, tags, updated_at AS updatedAt FROM neurons`
+  return rows.map(toNeuron<NeuronVersion & { seqId: string }>)
 }
 
 /** Names by which other files may link to a Neuron. */
@@ -195,7 +175,7 @@ export function namesInFile(sql: Sql, seqId: string): NeuronNames | undefined {
   return {
     path: String(row.path),
     documentId: row.document_id === null ? undefined : String(row.document_id),
-    title: title === undefined ? undefined : String(title.exact),
+    title: title && String(title.exact),
     aliases: names.filter(({ kind }) => kind === 'alias').map(({ exact }) => String(exact)),
   }
 }
@@ -204,4 +184,47 @@ export function namesInFile(sql: Sql, seqId: string): NeuronNames | undefined {
 export function tagsAtPath(sql: Sql, path: string): string[] {
   const row = sql.get`SELECT tags FROM files JOIN neurons USING (seq_id) WHERE files.path = ${path}`
   return row === undefined ? [] : JSON.parse(String(row.tags))
+}
+
+/** Neuron in its folder, with the fields that decide who may see it. */
+export type TreeRow = { path: string; seqId: string; title: string } & NeuronAccess
+
+/** Returns the first Neuron whose path is after one and before another, in byte order. */
+export function nextNeuron(sql: Sql, { after, before }: { after: string; before: string }): TreeRow | undefined {
+  const row = sql.get`SELECT files.path, seq_id AS seqId, title, tags, audience FROM files CROSS JOIN neurons USING (seq_id)
+    WHERE files.path > ${after} AND files.path < ${before} AND neurons.path = files.path ORDER BY files.path LIMIT 1`
+  return row && toNeuron(row)
+}
+
+/** Returns every Neuron in the order of seqIds, read in batches. */
+export function everyTreeRow(sql: Sql): Iterable<TreeRow> {
+  return rowsInBatches<TreeRow>((last, limit) =>
+    sql.all`SELECT path, seq_id AS seqId, title, tags, audience FROM neurons WHERE seq_id > ${last?.seqId ?? ''}
+      ORDER BY seq_id LIMIT ${limit}`.map(toNeuron<TreeRow>),
+  )
+}
+
+/** Page compiled from a Source that a later edition has changed: the Source's id, and the commit's position. */
+export type RenewedPage = { seqId: string; source: string; position: number }
+
+export function renewedPages(sql: Sql): RenewedPage[] {
+  return sql.all`SELECT seq_id AS seqId, source, renewed AS position FROM neurons
+    WHERE renewed IS NOT NULL ORDER BY seq_id` as RenewedPage[]
+}
+
+/**
+ * Returns pages that are not compiled from a Source, but name in their front matter an edition from which a renewed page was once compiled.
+ */
+export function pagesNamingRenewed(sql: Sql): { seqId: string; named: string }[] {
+  return sql.all`SELECT DISTINCT citing.seq_id AS seqId, renewed.seq_id AS named FROM neurons AS renewed
+    JOIN page_sources AS own ON own.seq_id = renewed.seq_id JOIN page_sources AS other ON other.source = own.source
+    JOIN neurons AS citing ON citing.seq_id = other.seq_id
+    WHERE renewed.renewed IS NOT NULL AND citing.source IS NULL` as { seqId: string; named: string }[]
+}
+
+/** True if a page, which is not compiled from a Source, is unchanged since before a commit. */
+export function isUnchangedSince(sql: Sql, seqId: string, position: number): boolean {
+  return (
+    sql.get`SELECT 1 FROM neurons WHERE seq_id = ${seqId} AND source IS NULL AND position < ${position}` !== undefined
+  )
 }

@@ -4,7 +4,8 @@ import type { MainTables } from './projection.ts'
 /** SQL composed from parts, with bound values. */
 export type SqlQuery = { strings: readonly string[]; values: readonly SQLInputValue[] }
 
-type SqlRow = Record<string, SQLOutputValue>
+/** Row whose columns are named as the fields that are read from it. */
+export type SqlRow = Record<string, SQLOutputValue>
 
 /** Empty part. */
 export const nothing = query``
@@ -34,6 +35,11 @@ function isQuery(part: SQLInputValue | SqlQuery): part is SqlQuery {
 /** Returns all rows of a query. Statements are cached by their text. */
 export function allRows(sql: MainTables, { strings, values }: SqlQuery): SqlRow[] {
   return sql.all(Object.assign([...strings], { raw: strings }), ...values)
+}
+
+/** Returns a row with `undefined` in place of NULL. */
+export function withoutNulls<Row>(row: SqlRow): Row {
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value ?? undefined])) as Row
 }
 
 /** Number of rows in the first batch, and the maximum of later ones. */

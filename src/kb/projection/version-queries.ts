@@ -1,6 +1,7 @@
 import { followsRename } from '../../rules/candidates/candidate.ts'
 import { positionOf } from './main-changes.ts'
 import type { AllTables, MainTables } from './projection.ts'
+import { allRows, query, type SqlQuery, withoutNulls } from './sql-query.ts'
 
 type Sql = MainTables
 
@@ -11,28 +12,29 @@ export type VersionRow = { version: number; path: string; blob: string | null; c
 export function lastBlob(sql: Sql, seqId: string): string | undefined {
   const row = sql.get`SELECT blob FROM versions WHERE seq_id = ${seqId} AND blob IS NOT NULL
     ORDER BY version DESC LIMIT 1`
-  return row === undefined ? undefined : String(row.blob)
+  return row && String(row.blob)
 }
 
 /** Returns the version of a Neuron that main held at one of its first-parent commits, see {@link positionOf}. */
 export function versionAt(sql: Sql, seqId: string, commit: string): VersionRow | undefined {
-  const position = positionOf(sql, commit) ?? 0
-  const row = sql.get`SELECT version, path, blob, c.oid, c.at FROM versions JOIN commits c USING (position)
-    WHERE seq_id = ${seqId} AND position <= ${position}
-    ORDER BY version DESC LIMIT 1`
-  return row === undefined ? undefined : toVersion(row)
+  return latestVersion(sql, query`seq_id = ${seqId} AND position <= ${positionOf(sql, commit) ?? 0}`)
 }
 
 export function versionOfBlob(sql: Sql, seqId: string, blob: string): VersionRow | undefined {
-  const row = sql.get`SELECT version, path, blob, c.oid, c.at FROM versions JOIN commits c USING (position)
-    WHERE seq_id = ${seqId} AND blob = ${blob} ORDER BY version DESC LIMIT 1`
-  return row === undefined ? undefined : toVersion(row)
+  return latestVersion(sql, query`seq_id = ${seqId} AND blob = ${blob}`)
 }
 
 export function versionBefore(sql: Sql, seqId: string, version: number): VersionRow | undefined {
-  const row = sql.get`SELECT version, path, blob, c.oid, c.at FROM versions JOIN commits c USING (position)
-    WHERE seq_id = ${seqId} AND version = ${version - 1}`
-  return row === undefined ? undefined : toVersion(row)
+  return latestVersion(sql, query`seq_id = ${seqId} AND version = ${version - 1}`)
+}
+
+function latestVersion(sql: Sql, condition: SqlQuery): VersionRow | undefined {
+  const [row] = allRows(
+    sql,
+    query`SELECT version, path, blob, oid AS "commit", at FROM versions JOIN commits USING (position)
+      WHERE ${condition} ORDER BY version DESC LIMIT 1`,
+  )
+  return row as VersionRow | undefined
 }
 
 /** Returns the version before the one that a commit made; the same one if that commit approved a text that the Neuron already had. */
@@ -46,19 +48,9 @@ export function versionApproved(
   return { before: versionBefore(sql, seqId, after.version), after }
 }
 
-function toVersion({ version, path, blob, oid, at }: Record<string, unknown>): VersionRow {
-  return {
-    version: Number(version),
-    path: String(path),
-    blob: blob as string | null,
-    commit: String(oid),
-    at: String(at),
-  }
-}
-
 export function createdAt(sql: Sql, seqId: string): string | undefined {
   const row = sql.get`SELECT at FROM versions JOIN commits USING (position) WHERE seq_id = ${seqId} AND version = 1`
-  return row === undefined ? undefined : String(row.at)
+  return row && String(row.at)
 }
 
 /**
@@ -93,15 +85,8 @@ export type VersionRecord = { seqId: string; version: number; commit: string; bl
 
 /** Returns every version of any Neuron in main's history, oldest first, without removals. */
 export function everyVersion(sql: Sql): VersionRecord[] {
-  const rows = sql.all`SELECT seq_id, version, blob, candidate_id, oid FROM versions JOIN commits USING (position)
-    WHERE blob IS NOT NULL ORDER BY position, seq_id`
-  return rows.map((row) => ({
-    seqId: String(row.seq_id),
-    version: Number(row.version),
-    commit: String(row.oid),
-    blob: String(row.blob),
-    candidateId: row.candidate_id as string | null,
-  }))
+  return sql.all`SELECT seq_id AS seqId, version, oid AS "commit", blob, candidate_id AS candidateId
+    FROM versions JOIN commits USING (position) WHERE blob IS NOT NULL ORDER BY position, seq_id` as VersionRecord[]
 }
 
 /** Returns the Neurons that main has changed or removed since one of its first-parent commits; undefined for any other commit. */
@@ -142,26 +127,20 @@ export function seqIdsOfDocument(sql: Sql, documentId: string): string[] {
 export function documentOfSeqId(sql: Sql, seqId: string): string | undefined {
   const row = sql.get`SELECT document_id FROM versions JOIN approvals USING (candidate_id, seq_id)
     WHERE seq_id = ${seqId} AND document_id IS NOT NULL ORDER BY version DESC LIMIT 1`
-  return row === undefined ? undefined : String(row.document_id)
+  return row && String(row.document_id)
 }
 
 /** Change of main without a candidate: a changed Neuron, a deleted one (without blob), or a page of version 0, which is no Neuron. */
 export type UnapprovedRow = { seqId: string | undefined; version: number; path: string; blob: string | undefined }
 
 export function unapproved(sql: Sql): UnapprovedRow[] {
-  const rows = sql.all`SELECT seq_id, max(version) AS version, path, blob FROM unapproved JOIN versions USING (seq_id)
+  return sql.all`SELECT seq_id AS seqId, max(version) AS version, path, blob FROM unapproved JOIN versions USING (seq_id)
       GROUP BY seq_id
     UNION ALL SELECT NULL, 0, path, blob FROM files
       WHERE seq_id IS NULL AND path GLOB 'neurons/*.md' AND mode GLOB '100*'
     UNION ALL SELECT seq_id, 0, files.path, files.blob FROM contested JOIN neurons USING (seq_id) JOIN files USING (seq_id)
       WHERE files.path <> neurons.path
-    ORDER BY seq_id, path`
-  return rows.map(({ seq_id, version, path, blob }) => ({
-    seqId: seq_id === null ? undefined : String(seq_id),
-    version: Number(version),
-    path: String(path),
-    blob: blob === null ? undefined : String(blob),
-  }))
+    ORDER BY seqId, path`.map((row) => withoutNulls<UnapprovedRow>(row))
 }
 
 /**
@@ -180,7 +159,7 @@ export function lastCuratedVersion(sql: AllTables, seqId: string): { path: strin
   const row = sql.get`SELECT versions.path, versions.blob FROM versions LEFT JOIN candidates ON candidates.id = candidate_id
     WHERE seq_id = ${seqId} AND versions.blob IS NOT NULL AND coalesce(unfinished, 0) = 0
       AND coalesce(reason, '') <> ${followsRename} ORDER BY version DESC LIMIT 1`
-  return row === undefined ? undefined : { path: String(row.path), blob: String(row.blob) }
+  return row as { path: string; blob: string } | undefined
 }
 
 /** Returns at most `max` versions of a Neuron before one, the latest first, each with the candidate in its back-pointer. */
@@ -189,9 +168,11 @@ export function versionsBefore(
   seqId: string,
   { before, max }: { before: number; max: number },
 ): (VersionRow & { candidateId: string | null })[] {
-  const rows = sql.all`SELECT version, path, blob, candidate_id, c.oid, c.at FROM versions JOIN commits c USING (position)
-    WHERE seq_id = ${seqId} AND version < ${before} ORDER BY version DESC LIMIT ${max}`
-  return rows.map((row) => ({ ...toVersion(row), candidateId: row.candidate_id as string | null }))
+  return sql.all`SELECT version, path, blob, candidate_id AS candidateId, c.oid AS "commit", c.at
+    FROM versions JOIN commits c USING (position)
+    WHERE seq_id = ${seqId} AND version < ${before} ORDER BY version DESC LIMIT ${max}` as ReturnType<
+    typeof versionsBefore
+  >
 }
 
 /** Version of main that names a candidate which the queue lacks. A removal has no blob; `before`: the previous file. */
@@ -206,20 +187,13 @@ export type UnrecordedRow = {
 
 /** Returns the first versions after a position whose candidates the queue lacks, oldest first. */
 export function unrecorded(sql: AllTables, after: number, limit: number): UnrecordedRow[] {
-  const rows = sql.all`SELECT approvals.candidate_id, approvals.seq_id, approvals.position, is_.path, is_.blob, was.blob AS before
+  return sql.all`SELECT approvals.candidate_id AS candidateId, approvals.seq_id AS seqId, approvals.position, is_.path, is_.blob,
+      was.blob AS before
     FROM approvals
     JOIN versions is_ ON is_.seq_id = approvals.seq_id AND is_.version =
       (SELECT min(version) FROM versions WHERE seq_id = approvals.seq_id AND candidate_id = approvals.candidate_id)
     LEFT JOIN versions was ON was.seq_id = is_.seq_id AND was.version = is_.version - 1
     LEFT JOIN candidates ON candidates.id = approvals.candidate_id
     WHERE approvals.position > ${after} AND candidates.id IS NULL
-    ORDER BY approvals.position, approvals.candidate_id LIMIT ${limit}`
-  return rows.map((row) => ({
-    candidateId: String(row.candidate_id),
-    seqId: String(row.seq_id),
-    position: Number(row.position),
-    path: String(row.path),
-    blob: row.blob === null ? undefined : String(row.blob),
-    before: row.before === null ? undefined : String(row.before),
-  }))
+    ORDER BY approvals.position, approvals.candidate_id LIMIT ${limit}`.map((row) => withoutNulls<UnrecordedRow>(row))
 }

@@ -89,13 +89,13 @@ export type BroughtVersion = {
 
 /** Returns the versions of a Neuron without removals, oldest first. */
 export function broughtVersions(sql: AllTables, seqId: string): BroughtVersion[] {
-  const rows = sql.all`SELECT v.version, v.blob, m.oid, m.at, c.id, c.blob AS record, c.model, c.reason
+  const rows = sql.all`SELECT v.version, v.blob, m.oid AS "commit", m.at, c.id, c.blob AS record, c.model, c.reason
     FROM versions v JOIN commits m USING (position)
       LEFT JOIN approvals a ON a.candidate_id = v.candidate_id AND a.position = v.position
       LEFT JOIN candidates c ON c.id = a.candidate_id
     WHERE v.seq_id = ${seqId} AND v.blob IS NOT NULL ORDER BY v.version`
-  return rows.map(({ version, blob, oid, at, id, record, model, reason }) => ({
-    ...{ version: Number(version), blob: String(blob), commit: String(oid), at: String(at) },
+  return rows.map(({ id, record, model, reason, ...version }) => ({
+    ...(version as Pick<BroughtVersion, 'version' | 'blob' | 'commit' | 'at'>),
     candidate: typeof id === 'string' ? { id, blob: String(record), model: model as string | null } : undefined,
     isFollowing: reason === followsRename,
   }))

@@ -1,6 +1,6 @@
 import { openView } from '../../kb/access/kb-view.ts'
 import type { Context } from '../../kb/context.ts'
-import { type FoundName, namesThatBegin, namesWithWord } from '../../kb/projection/name-queries.ts'
+import { type FoundName, namesThatBegin, namesWithWord } from '../../kb/projection/link-queries.ts'
 import { findNeuron } from '../../kb/projection/neuron-queries.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { linkKey } from '../../rules/links/link-target.ts'
