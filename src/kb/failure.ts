@@ -4,6 +4,7 @@ import { DatabaseUnreachable } from '../state/database/database-errors.ts'
 import { isBusyState, stateOf } from '../state/database/postgres-errors.ts'
 import { PackNotFound } from '../state/packs/pack-store.ts'
 import { S3Error } from '../state/s3/s3-bucket.ts'
+import { type FairSlots, type SlotClaim, SlotError } from '../system/concurrency/fair-slots.ts'
 import { RefMissing, RepositoryMissing } from './refs/kb-refs.ts'
 
 const sqliteFull = 13
@@ -93,4 +94,18 @@ function codeOf(error: Error): unknown {
 
 function sqliteCode(error: Error): number {
   return 'errcode' in error ? Number(error.errcode) & 0xff : 0
+}
+
+/**
+ * Waits for a slot; see {@link FairSlots.take}.
+ * @throws {GanglionError} `rate_limited` or `unavailable` while too many others wait
+ */
+export async function takeSlot(slots: FairSlots, claim: SlotClaim, signal: AbortSignal): Promise<() => void> {
+  try {
+    return await slots.take(claim, signal)
+  } catch (error) {
+    if (!(error instanceof SlotError)) throw error
+    if (error.reason !== 'queue-full') throw new GanglionError('unavailable')
+    throw new GanglionError('rate_limited', 'Too many git requests are waiting; try again later.')
+  }
 }

@@ -28,21 +28,18 @@ import { onceInTurn } from '../system/concurrency/shared-turn.ts'
 import { observed } from '../system/work.ts'
 import type { Cluster } from './cluster/cluster.ts'
 import { isStorageFull } from './failure.ts'
-import { tagsOfCandidate } from './follow/candidate-tags.ts'
-import { KbFollower } from './follow/kb-follower.ts'
-import { readNeuronForIndex } from './follow/neuron-for-index.ts'
+import { KbFollower, readNeuronForIndex } from './follow/kb-follower.ts'
 import type { KbIdentity } from './kb-identity.ts'
 import { authorsAmong, type Decided, missingApprovals } from './missing-approvals.ts'
 import { openProjection } from './open-projection.ts'
-import { countPending, findCandidate, indexCandidate } from './projection/candidate-index.ts'
+import { countPending, findCandidate, indexCandidate, tagsOfCandidate } from './projection/candidate-index.ts'
 import type { ChangedRows } from './projection/changed-rows.ts'
 import { blobAtPath } from './projection/file-queries.ts'
 import { type IndexedFile, type IndexedNeuron, indexCommit } from './projection/neuron-index.ts'
 import { findNeuron, tagsAtPath } from './projection/neuron-queries.ts'
 import type { MainTables, Projection, ProjectionHeads } from './projection/projection.ts'
-import { committer } from './refs/commit-message.ts'
+import { committer, type Removal } from './refs/commit-message.ts'
 import { mainRef, queueRef, RepositoryMissing } from './refs/kb-refs.ts'
-import type { Removal } from './refs/removal-trailer.ts'
 import { type DecidedPage, type JudgedPage, standingVotes, votedPage, type WhoIs } from './standing-votes.ts'
 import { type LimitsOf, requirePlaces, requireWaitingRoom, withinLimits } from './within-limits.ts'
 
@@ -478,8 +475,7 @@ export class KnowledgeBase {
     const blobs = candidates.map((candidate) => ({ candidate, oid: staging.putBlob(formatCandidate(candidate)) }))
     const changes = new Map(blobs.map(({ candidate, oid }) => [candidatePath(candidate.id), { oid }]))
     await staging.commit(queueRef, { changes, message, author, committer: committer(at) })
-    for (const { candidate, oid } of blobs)
-      indexCandidate(this.projection, candidate, { blob: oid, tags: tagsOfCandidate(candidate) })
+    for (const { candidate, oid } of blobs) indexCandidate(this.projection, candidate, oid)
   }
 
   /** Brings the projection to former commits of the refs instead of the present ones. Must not run concurrently with {@link write}. */

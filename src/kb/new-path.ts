@@ -4,7 +4,7 @@ import { parseMetadata, readMetadata } from '../rules/candidates/metadata.ts'
 import { pathKey } from '../rules/paths/portable-path.ts'
 import { fileSlug, uniqueSlug, withSuffix } from '../rules/paths/slug.ts'
 import { asSpelledOnMain, blockedFolder, isNameTaken } from './projection/file-queries.ts'
-import type { MainTables } from './projection/projection.ts'
+import type { MainTables, Projection } from './projection/projection.ts'
 
 /** Matches the dot of a folder named like a file. */
 const fileFolderDot = /\.(?=[a-z][a-z0-9]{0,15}\/)/gi
@@ -47,4 +47,20 @@ export function newPath(
   const isTaken = (slug: string) =>
     isNameTaken(sql, pathKey(`${folder}${slug}.md`), (path) => leaves?.has(path) === true)
   return `${folder}${uniqueSlug(name, isTaken, maxNameBytes)}.md`
+}
+
+/**
+ * Returns the path of a new page, with a number appended if it is taken.
+ * @param isTaken true if a file has a path with this key or collides with it; see `pathKey`
+ */
+export function freePagePath(path: string, isTaken: (key: string) => boolean): string {
+  for (let number = 1; ; number++) {
+    const candidate = number === 1 ? path : path.replace(/\.md$/, `-${number}.md`)
+    if (!isTaken(pathKey(candidate))) return candidate
+  }
+}
+
+/** Returns whether a file of main has a path with a key, or is below it, or the same commit writes one with it. */
+export function takenOnMain(sql: Projection['read'], keys: ReadonlySet<string>): (key: string) => boolean {
+  return (key) => keys.has(key) || isNameTaken(sql, key)
 }

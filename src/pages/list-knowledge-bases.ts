@@ -1,6 +1,6 @@
 import type { KnowledgeBaseList } from '../contract/knowledge-bases.ts'
 import type { Context } from '../kb/context.ts'
-import { mainSettings } from '../kb/main-settings.ts'
+import { mainSettings } from '../kb/kb-access.ts'
 import type { KbLabel } from '../kb/readable-kb.ts'
 import type { Caller } from '../rules/access/caller.ts'
 

@@ -1,4 +1,4 @@
-import { PushRefused } from '../kb/writing/push-refused.ts'
+import { PushRefused } from '../kb/writing/pushed-neurons.ts'
 import { oneLine } from '../rules/text/lines.ts'
 
 const maxTopic = 100

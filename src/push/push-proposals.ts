@@ -26,10 +26,8 @@ import {
   revised,
 } from '../kb/writing/git-candidate.ts'
 import { testFileChanges } from '../kb/writing/merge-tests.ts'
-import { seqIdBefore } from '../kb/writing/push-base.ts'
 import { proposalMessage } from '../kb/writing/push-main.ts'
-import { PushRefused } from '../kb/writing/push-refused.ts'
-import { movedFrom, type PushedNeuron, pushedNeurons } from '../kb/writing/pushed-neurons.ts'
+import { movedFrom, type PushedNeuron, PushRefused, pushedNeurons, seqIdBefore } from '../kb/writing/pushed-neurons.ts'
 import { withDecision } from '../kb/writing/record.ts'
 import { parseCandidate, roomInRecord } from '../markdown/file/candidate-file.ts'
 import { isTestPath } from '../markdown/file/test-file.ts'

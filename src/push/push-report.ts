@@ -2,8 +2,9 @@ import { largestBundle } from '../kb/refs/candidate-head-names.ts'
 import type { PushedMain } from '../kb/writing/push-main.ts'
 import type { TakenNeuron } from '../kb/writing/take-neurons.ts'
 import type { Decision } from '../rules/candidates/candidate.ts'
+import type { Finding } from '../rules/neurons/neuron.ts'
 import { folderChanges } from '../rules/paths/folder-changes.ts'
-import { oneLine } from '../rules/text/lines.ts'
+import { compareText, oneLine } from '../rules/text/lines.ts'
 import type { ProposedNeuron } from './push-proposals.ts'
 
 /** Maximum lines: more would scroll the rest out of sight. */
@@ -111,4 +112,35 @@ function saidOf({ by, reason }: Decision): string {
 function shortened(lines: readonly string[]): string[] {
   const more = lines.length - maxShown
   return more > 0 ? [...lines.slice(0, maxShown), `  … and ${more} lines more.`] : [...lines]
+}
+
+const maxLines = 50
+const maxLineLength = 500
+/** Characters that a terminal could take for a command, that are invisible, or that reorder the text. */
+const unsafe = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
+
+/**
+ * Formats findings for the pusher's terminal: `path:line: reason`, errors first. Shows at most 50, and the number of the others.
+ * Escapes control, invisible and bidi characters.
+ */
+export function formatFindings(findings: readonly Finding[]): string[] {
+  const rank = ({ severity }: Finding) => Number(severity === 'warning')
+  const inOrder = [...findings].sort((a, b) => rank(a) - rank(b) || compareText(a.path, b.path) || a.line - b.line)
+  const lines = inOrder.slice(0, maxLines).map(formatFinding)
+  const more = inOrder.length - lines.length
+  return more > 0 ? [...lines, `… and ${more} more.`] : lines
+}
+
+function formatFinding({ severity, path, line, message }: Finding): string {
+  const place = path === '' ? '' : `${escapeUnsafe(path)}:${line}: `
+  const kind = severity === 'warning' ? 'warning: ' : ''
+  return place + kind + escapeUnsafe(message)
+}
+
+function escapeUnsafe(text: string): string {
+  const cut = text.length > maxLineLength ? `${text.slice(0, maxLineLength)}…` : text
+  return cut.replace(unsafe, (character) => {
+    const digits = (character.codePointAt(0) ?? 0).toString(16).toUpperCase()
+    return `\\u{${digits}}`
+  })
 }

@@ -1,7 +1,7 @@
 import type { Warning } from '../contract/candidates.ts'
 import { ValidationError } from '../contract/errors.ts'
 import type { KbView } from '../kb/access/kb-view.ts'
-import { accessIn } from '../kb/access/neuron-access.ts'
+import { accessIn } from '../markdown/page-tags.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import { findNeuron, type NeuronRow } from '../kb/projection/neuron-queries.ts'
 import { type VersionRow, versionAt, versionBefore, versionsBefore } from '../kb/projection/version-queries.ts'

@@ -1,5 +1,5 @@
 import { GanglionError } from '../contract/errors.ts'
-import { sourceSight } from '../kb/access/source-sight.ts'
+import { sourceSight } from '../kb/access/kb-view.ts'
 import type { Context } from '../kb/context.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import type { KbSettings } from '../rules/kb-settings.ts'

@@ -1,6 +1,6 @@
 import { decodeCursor, encodeCursor } from '../contract/cursor.ts'
 import type { SourcePage, SourceQuery } from '../contract/documents.ts'
-import { sourceSight } from '../kb/access/source-sight.ts'
+import { sourceSight } from '../kb/access/kb-view.ts'
 import type { Context } from '../kb/context.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import type { Source } from '../state/sources/source.ts'

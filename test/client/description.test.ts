@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { ingestSteps } from '../../src/sources/ingest/ingest-steps.ts'
-import { startIngest } from '../../src/sources/ingest/start-ingest.ts'
+import { startIngest } from '../../src/sources/ingest/job-runner.ts'
 import { startProduct } from '../e2e/support.ts'
 import { callEveryOperation } from './every-operation.ts'
 

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest'
 import { ingestSteps } from '../../src/sources/ingest/ingest-steps.ts'
-import { startIngest } from '../../src/sources/ingest/start-ingest.ts'
+import { startIngest } from '../../src/sources/ingest/job-runner.ts'
 import { type Product, startProduct } from '../e2e/support.ts'
 
 /** The whole product, which also ingests what is uploaded. */

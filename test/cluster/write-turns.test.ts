@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { WriteTurns } from '../../src/kb/cluster/write-turns.ts'
+import { WriteTurns } from '../../src/kb/cluster/cluster-refs.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

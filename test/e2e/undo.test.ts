@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { UndoAnswer } from '../../src/contract/undo.ts'
 import { ingestSteps } from '../../src/sources/ingest/ingest-steps.ts'
-import { startIngest } from '../../src/sources/ingest/start-ingest.ts'
+import { startIngest } from '../../src/sources/ingest/job-runner.ts'
 import { eventually } from '../support/eventually.ts'
 import { startProduct } from './support.ts'
 

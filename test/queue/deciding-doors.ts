@@ -1,7 +1,7 @@
 import { addAnswerTest } from '../../src/answer-tests/add-test.ts'
 import { GanglionError, ValidationError } from '../../src/contract/errors.ts'
 import { mainRef } from '../../src/kb/refs/kb-refs.ts'
-import { PushRefused } from '../../src/kb/writing/push-refused.ts'
+import { PushRefused } from '../../src/kb/writing/pushed-neurons.ts'
 import { changeKbSettings, readKbSettings } from '../../src/operate/settings/change-kb-settings.ts'
 import { sayStillTrue } from '../../src/pages/write/say-still-true.ts'
 import { removePage, writePage } from '../../src/pages/write/write-page.ts'

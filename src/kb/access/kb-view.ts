@@ -1,4 +1,5 @@
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { accessIn } from '../../markdown/page-tags.ts'
 import { type Access, type Audience, effectiveAudience, maySee } from '../../rules/access/audience.ts'
 import { actorOf, type Caller } from '../../rules/access/caller.ts'
 import { type Source, tagsOf } from '../../state/sources/source.ts'
@@ -8,7 +9,6 @@ import type { MainTables, Projection } from '../projection/projection.ts'
 import { lastBlob } from '../projection/version-queries.ts'
 import type { ReadableKb } from '../readable-kb.ts'
 import { type AttachmentLookup, attachmentLookup } from './attachment-lookup.ts'
-import { accessIn } from './neuron-access.ts'
 
 /** Knowledge base without its tables, which are only read through a view. */
 export type ViewedKb = Omit<ReadableKb, 'projection'> & { projection: Pick<Projection, 'revision'> }
@@ -141,4 +141,25 @@ export function viewFor(
 export async function viewAs(kb: ReadableKb, options: ViewOptions): Promise<KbView> {
   const { defaultAudience } = await kb.settings()
   return new KbView(kb, { ...options, defaultAudience })
+}
+
+/** Returns whether a Source is visible to a caller. */
+export type SourceSight = (source: Pick<Source, 'tags' | 'uploader' | 'fileType' | 'extractedAt'>) => boolean
+
+/** File types whose text may begin with front matter. */
+const mayOpenHidden: ReadonlySet<string> = new Set(['md', 'txt', 'html', 'htm'])
+
+/**
+ * Returns which Sources of a knowledge base are visible to a caller. A Source whose own text may hide it is visible only after it has been
+ * extracted. Its earlier events are shown, since they do not name it. A curator sees all, so the repository is not opened for one. @throws
+ * {GanglionError} `not_found`, `unavailable`
+ */
+export async function sourceSight(ctx: Context, caller: Caller, kbId: string): Promise<SourceSight> {
+  if (caller.role === 'curator') return () => true
+  const view = await viewFor(caller, await ctx.kb(caller.tenantId, kbId))
+  const { id } = actorOf(caller)
+  return (source) => {
+    const isRead = source.extractedAt !== null || !mayOpenHidden.has(source.fileType)
+    return (isRead || source.uploader.id === id) && view.seesSource(source)
+  }
 }

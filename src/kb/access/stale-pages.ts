@@ -1,9 +1,14 @@
 import { pastDate } from '../../rules/freshness.ts'
-import { PerCommit } from '../per-commit.ts'
 import { type LinkRow, linksToRenewed } from '../projection/link-queries.ts'
-import type { NeuronRow } from '../projection/neuron-queries.ts'
-import { isUnchangedSince, pagesNamingRenewed, type RenewedPage, renewedPages } from '../projection/neuron-queries.ts'
+import {
+  isUnchangedSince,
+  type NeuronRow,
+  pagesNamingRenewed,
+  type RenewedPage,
+  renewedPages,
+} from '../projection/neuron-queries.ts'
 import type { MainTables } from '../projection/projection.ts'
+import { PerCommit } from '../readable-kb.ts'
 import type { KbView } from './kb-view.ts'
 import { LinkView } from './link-view.ts'
 

@@ -12,10 +12,8 @@ import { startClock } from '../../state/directory/start-clock.ts'
 import { PackNotFound, type PackStore } from '../../state/packs/pack-store.ts'
 import { coalesce } from '../../system/concurrency/coalesce.ts'
 import { KeyedLock } from '../../system/concurrency/keyed-lock.ts'
-import { stageNewPack } from './new-pack.ts'
 import { PackCache } from './pack-cache.ts'
-import { putPack } from './put-repository.ts'
-import { type TakeTurn, WriteTurns } from './write-turns.ts'
+import { putPack, stageNewPack } from './put-repository.ts'
 
 type Shared = {
   /** Id of the knowledge base. */
@@ -201,3 +199,42 @@ export class ClusterRefs implements RefStore {
 }
 
 type PutPack = PackEntry & { sincePut: () => number }
+
+/** Takes a turn. The returned function releases it. */
+export type TakeTurn = () => Promise<() => Promise<void>>
+
+/** Maximum milliseconds for which a turn is kept, and for which it is kept without anything to write. */
+const longest = 250
+const longestIdle = 15
+
+/**
+ * Turns of this process among the processes that write the same refs. A turn is kept for several batches, because the next process starts
+ * by fetching what this one has written. Turns save work; correctness does not depend on them.
+ */
+export class WriteTurns {
+  readonly #take: TakeTurn
+  #held: { giveBack: () => Promise<void>; until: number } | undefined
+  #idle: NodeJS.Timeout | undefined
+
+  constructor(take: TakeTurn) {
+    this.#take = take
+  }
+
+  /** Runs work in a turn, one at a time. */
+  async run<Result>(work: () => Promise<Result>): Promise<Result> {
+    clearTimeout(this.#idle)
+    this.#held ??= { giveBack: await this.#take(), until: performance.now() + longest }
+    try {
+      return await work()
+    } finally {
+      if (performance.now() > this.#held.until) await this.#giveBack()
+      else this.#idle = setTimeout(() => this.#giveBack(), longestIdle)
+    }
+  }
+
+  async #giveBack(): Promise<void> {
+    const held = this.#held
+    this.#held = undefined
+    await held?.giveBack()
+  }
+}

@@ -13,9 +13,8 @@ import { S3Packs } from '../../state/packs/s3-packs.ts'
 import type { S3Options } from '../../state/s3/s3-bucket.ts'
 import { erasedRef, mainRef, sharedRefs } from '../refs/kb-refs.ts'
 import { ClusterRefs } from './cluster-refs.ts'
-import { consolidateShared } from './consolidate-shared.ts'
+import { consolidateShared, sweepPacks } from './maintain-packs.ts'
 import type { PutRepository } from './put-repository.ts'
-import { sweepPacks } from './sweep-packs.ts'
 
 export class Cluster {
   readonly repositories: Repositories

@@ -1,13 +1,18 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
-import type { Oid } from '../../git/objects/object.ts'
-import { discardPack, stagedPack } from '../../git/objects/pack-files.ts'
-import { Repository } from '../../git/repository.ts'
+import type { GitObject, Oid } from '../../git/objects/object.ts'
+import { encodePack } from '../../git/objects/pack.ts'
+import { addWhole } from '../../git/objects/pack-copy.ts'
+import { discardPack, type StagedPack, stagedPack, stagePack } from '../../git/objects/pack-files.ts'
+import { PackWriter } from '../../git/objects/pack-writer.ts'
+import type { Publication } from '../../git/refs/ref-store.ts'
+import { type ReadableObjects, Repository } from '../../git/repository.ts'
+import { missingIds } from '../../git/transport/missing-objects.ts'
 import type { PackEntry } from '../../state/directory/repositories.ts'
 import type { PackStore } from '../../state/packs/pack-store.ts'
-import { stageNewPack } from './new-pack.ts'
+import { writeSynced } from '../../system/durable-file.ts'
 import { PackCache } from './pack-cache.ts'
 
 /** Refs of a repository, and the pack with everything reachable from them; none if there is no ref. */
@@ -51,4 +56,55 @@ export async function putPack(
   const key = `${kbId}/${name}-${randomBytes(4).toString('hex')}.pack`
   await packs.put(key, { path, size, sha256: hash.digest('hex') })
   return { key, name, size }
+}
+
+/**
+ * Stages one pack with all objects that a publication needs and the store lacks: its own, and those of an earlier push or fetch on this
+ * machine.
+ * @returns the pack's checksum
+ */
+export async function stageNewPack(
+  staged: StagedPack,
+  repository: Repository,
+  { objects, moves }: Publication,
+  cache: PackCache,
+): Promise<string> {
+  const reachable = await missingIds(
+    withStaged(repository, objects),
+    moves.map(({ to }) => to),
+    moves.flatMap(({ from }) => from ?? []),
+  )
+  for (const oid of objects.keys()) reachable.delete(oid)
+  const others = await cache.unstored(reachable)
+  if (others.size > 0) return copyToPack(staged, repository, objects, others)
+  const { name, ...bytes } = await encodePack(objects)
+  await stagePack(staged, bytes)
+  return name
+}
+
+async function copyToPack(
+  staged: StagedPack,
+  repository: Repository,
+  objects: ReadonlyMap<Oid, GitObject>,
+  others: ReadonlySet<Oid>,
+): Promise<string> {
+  const file = await open(staged.pack, 'wx', 0o444)
+  try {
+    const writer = new PackWriter(file, objects.size + others.size)
+    for (const [oid, object] of objects) await addWhole(writer, oid, object)
+    await repository.copyTo(writer, others)
+    const { name, index } = await writer.finish()
+    await Promise.all([file.sync(), writeSynced(staged.index, index, 0o444)])
+    return name
+  } finally {
+    await file.close()
+  }
+}
+
+function withStaged(repository: Repository, objects: ReadonlyMap<Oid, GitObject>): ReadableObjects {
+  return {
+    gitDir: repository.gitDir,
+    find: async (oid) => objects.get(oid) ?? repository.find(oid),
+    read: async (oid) => objects.get(oid) ?? repository.read(oid),
+  }
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { isAncestor } from '../../git/history/ancestry.ts'
 import { type HistoryEntry, isOnFirstParentLine, readCommits } from '../../git/history/history.ts'
 import type { Oid } from '../../git/objects/object.ts'
@@ -5,20 +6,23 @@ import type { Heads } from '../../git/refs/ref-store.ts'
 import type { Repository, TreeChange } from '../../git/repository.ts'
 import { tryParseCandidate } from '../../markdown/file/candidate-file.ts'
 import { parseKbFile } from '../../markdown/file/kb-file.ts'
+import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { neuronTitle } from '../../markdown/neuron-title.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
-import { candidatePath } from '../../rules/candidates/candidate.ts'
+import { shownContent } from '../../markdown/shown-content.ts'
+import { candidatePath, ingestConnector } from '../../rules/candidates/candidate.ts'
+import { namesOf } from '../../rules/links/link-target.ts'
+import { writtenLinks } from '../../rules/links/written-link.ts'
 import { firstComeNeurons } from '../../rules/neurons/first-come.ts'
+import { withoutOrigin } from '../../rules/neurons/origin-line.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
 import { pauses } from '../../system/pauses.ts'
 import { forgetCandidate, indexCandidate } from '../projection/candidate-index.ts'
 import { type IndexedCommit, type IndexedFile, type IndexedNeuron, indexCommit } from '../projection/neuron-index.ts'
 import type { Projection, ProjectionHeads } from '../projection/projection.ts'
+import { parseRemovals, parseUnchanged } from '../refs/commit-message.ts'
 import { erasedCommits } from '../refs/erased-commits.ts'
-import { mainRef, queueRef, RefMissing } from '../refs/kb-refs.ts'
-import { parseRemovals, parseUnchanged } from '../refs/removal-trailer.ts'
-import { parseSeqFloor, seqFloorPath } from '../refs/seq-floor.ts'
-import { tagsOfCandidate } from './candidate-tags.ts'
-import { readNeuronForIndex } from './neuron-for-index.ts'
+import { mainRef, parseSeqFloor, queueRef, RefMissing, seqFloorPath } from '../refs/kb-refs.ts'
 import { chunksOf, readAhead } from './read-ahead.ts'
 
 /** Changed file of the queue; without `blob` and `text` it was removed. */
@@ -140,8 +144,7 @@ export class KbFollower {
     const id = path.slice(path.lastIndexOf('/') + 1, -'.md'.length)
     if (path !== candidatePath(id)) return
     const candidate = text === undefined ? undefined : tryParseCandidate(text)
-    if (candidate?.id === id && blob !== undefined)
-      indexCandidate(this.#projection, candidate, { blob, tags: tagsOfCandidate(candidate) })
+    if (candidate?.id === id && blob !== undefined) indexCandidate(this.#projection, candidate, blob)
     else forgetCandidate(this.#projection, id)
   }
 
@@ -156,4 +159,40 @@ export class KbFollower {
     if (!isNeuronPath(path)) return undefined
     return readNeuronForIndex(path, await this.#repository.readTextOnce(blob), this.#parser)
   }
+}
+
+/** Returns the fields of a Neuron's file that the projection stores; undefined for a file without a seqId, which is no Neuron yet. */
+export async function readNeuronForIndex(
+  path: string,
+  text: string,
+  parser: ParserPool,
+): Promise<IndexedNeuron | undefined> {
+  const file = parseNeuronFile(text)
+  const { seqId, id: documentId, tags, audience, aliases, edges, candidate: candidateId, ...fields } = file.fields
+  const { connector, sources, verified, owner } = fields
+  if (seqId === undefined) return undefined
+  const title = neuronTitle(file, path)
+  const shown = shownContent(file)
+  const [{ links, flag }, inlineTags] = await Promise.all([parser.links(shown), parser.tags(shown)])
+  return {
+    seqId,
+    documentId,
+    title,
+    tags,
+    inlineTags: inlineTags.map(({ tag }) => tag),
+    audience,
+    ...{ candidateId, verified, owner },
+    sources: sources.flatMap(({ id }) => id ?? []),
+    isIngested: connector === ingestConnector,
+    said: sources.length === 0 ? undefined : digestOf(title, file.content),
+    names: namesOf({ seqId, path, title, aliases }),
+    links: writtenLinks({ edges, properties: file.propertyLinks }, links),
+    isPartial: flag !== undefined,
+  }
+}
+
+/** Returns a digest that ignores white space and the position in the Source. */
+function digestOf(title: string, content: string): string {
+  const said = `${title}\n${withoutOrigin(content.trimEnd()).replace(/\s+/g, ' ')}`
+  return createHash('sha256').update(said).digest('base64')
 }

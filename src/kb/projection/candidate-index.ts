@@ -1,4 +1,6 @@
+import { ValidationError } from '../../contract/errors.ts'
 import type { CandidateKind, CandidateStatus, Zone } from '../../contract/vocabulary.ts'
+import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import {
   assigneeOf,
   type Candidate,
@@ -6,7 +8,7 @@ import {
   queueStatus,
   requestedChanges,
 } from '../../rules/candidates/candidate.ts'
-import { textsOf } from '../../rules/candidates/metadata.ts'
+import { parseMetadata, readMetadata, textsOf } from '../../rules/candidates/metadata.ts'
 import { senderOf } from '../../rules/deciding.ts'
 import { doorOf } from '../../rules/neurons/first-come.ts'
 import { tagKey } from '../../rules/neurons/tag.ts'
@@ -51,12 +53,9 @@ export type CandidateRow = {
   approval: { seqId: string; documentId: string | null; commit: string } | undefined
 }
 
-/** Writes a candidate's present record to the tables. Must run in a transaction. `tags`: those that its Neuron would get. */
-export function indexCandidate(
-  { write: sql }: Projection,
-  candidate: Candidate,
-  { blob, tags }: { blob: string; tags: readonly string[] },
-): void {
+/** Writes a candidate's present record to the tables. Must run in a transaction. */
+export function indexCandidate({ write: sql }: Projection, candidate: Candidate, blob: string): void {
+  const tags = tagsOfCandidate(candidate)
   const { id, kind, title, connector, confidence, impactEstimate, target, removes, verdict } = candidate
   const status = wasApproved(sql, id) ? 'approved' : queueStatus(candidate)
   const { origin, fingerprint, model } = saidOf(candidate)
@@ -294,4 +293,16 @@ export function firstUnfinished(sql: Sql, except: readonly string[] = []): Unfin
 /** Returns candidates that the policy approved and that a crash kept from reaching main. */
 export function unfinishedApprovals(sql: Sql): string[] {
   return idsIn(sql.all`SELECT id FROM candidates WHERE unfinished = 1 AND status = 'pending'`)
+}
+
+/** Returns the tags that a candidate's Neuron would get: from the proposed page, else from the metadata. */
+export function tagsOfCandidate({ frontMatter, metadata }: Pick<Candidate, 'frontMatter' | 'metadata'>): string[] {
+  if (frontMatter !== null) return parseNeuronFile(frontMatter).fields.tags
+  try {
+    return readMetadata(parseMetadata(metadata).data).tags
+  } catch (error) {
+    // Another program wrote the record to the queue.
+    if (error instanceof ValidationError) return []
+    throw error
+  }
 }

@@ -4,8 +4,7 @@ import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promi
 import { isBusy } from '../../state/database/engines/sqlite.ts'
 import { endSharedTurn, onceInTurn } from '../../system/concurrency/shared-turn.ts'
 import { readIfThere } from '../../system/read-if-there.ts'
-import { type ChangedRows, noteChanges } from './changed-rows.ts'
-import { laidOverTables, openLaidOver } from './laid-over-tables.ts'
+import { type ChangedRows, laidOverTables, noteChanges, openLaidOver } from './changed-rows.ts'
 import { type Index, lateIndexes, projectionSchema, projectionTables, projectionVersion } from './projection-schema.ts'
 
 /** File name in the folder of a knowledge base's indexes. */

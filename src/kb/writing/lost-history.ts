@@ -8,8 +8,7 @@ import { maxPageBytes } from '../../rules/check/check-file.ts'
 import { parseSeqId } from '../../rules/neurons/seq-id.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
-import { serverDomain } from '../refs/commit-message.ts'
-import { parseRemovals } from '../refs/removal-trailer.ts'
+import { parseRemovals, serverDomain } from '../refs/commit-message.ts'
 
 /** Ids that the server assigned before a restore took it back to an earlier state, as its own commits in a clone's history show. */
 export type LostHistory = {

@@ -1,12 +1,13 @@
 import type { Oid } from '../../git/objects/object.ts'
-import type { TreeChange } from '../../git/repository.ts'
+import type { Repository, TreeChange } from '../../git/repository.ts'
 import { editNeuron, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { ingestConnector } from '../../rules/candidates/candidate.ts'
+import type { Finding } from '../../rules/neurons/neuron.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
 import { wasApproved } from '../projection/candidate-index.ts'
+import { blobAtPath, seqIdAtPath } from '../projection/file-queries.ts'
 import { findNeuron, type NeuronRow } from '../projection/neuron-queries.ts'
 import type { Projection } from '../projection/projection.ts'
-import { seqIdBefore } from './push-base.ts'
 
 export type PushedNeuron = {
   /** Undefined for a new Neuron without a seqId yet. */
@@ -64,4 +65,41 @@ export function withoutCopiedOrigin(sql: Projection['read'], text: string): stri
 /** Returns the path on main of a page that the push moves without a change. */
 export function movedFrom({ before, path, blob }: PushedNeuron): string | undefined {
   return before?.blob === blob && before?.path !== path ? before?.path : undefined
+}
+
+type Sql = Projection['read']
+
+/** Returns the seqId of a changed file at the base of the push, which may be behind main. */
+export async function seqIdBefore(
+  sql: Sql,
+  { path, before }: { path: string; before?: Oid | undefined },
+  readText: (oid: Oid) => Promise<string>,
+): Promise<string | undefined> {
+  if (before === undefined || !isNeuronPath(path)) return undefined
+  if (blobAtPath(sql, path) === before) return seqIdAtPath(sql, path)
+  return parseNeuronFile(await readText(before)).fields.seqId
+}
+
+/** True if a file of main already had its seqId at an earlier commit. */
+export async function wasHolder(
+  sql: Sql,
+  { path, seqId }: { path: string; seqId: string },
+  { repository, base }: { repository: Repository; base: Oid },
+): Promise<boolean> {
+  const before = await repository.blobAt(base, path)
+  return (await seqIdBefore(sql, { path, before }, (oid) => repository.readTextOnce(oid))) === seqId
+}
+
+/** Thrown if a ref of a push is rejected. The message is one line for the pusher's terminal. */
+export class PushRefused extends Error {
+  /** Findings by file. */
+  readonly findings: readonly Finding[]
+  /** True if nothing is wrong, but further people must approve. */
+  readonly awaitsApproval: boolean
+
+  constructor(reason: string, findings: readonly Finding[] = [], awaitsApproval = false) {
+    super(reason)
+    this.awaitsApproval = awaitsApproval
+    this.findings = findings
+  }
 }

@@ -1,10 +1,12 @@
 import { GanglionError } from '../../contract/errors.ts'
 import type { Staging } from '../../git/staging.ts'
 import { parseCandidate, roomInRecord } from '../../markdown/file/candidate-file.ts'
-import type { Candidate, Decision } from '../../rules/candidates/candidate.ts'
+import type { Actor, Candidate, Decision } from '../../rules/candidates/candidate.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { pendingForTarget } from '../projection/candidate-index.ts'
-import { commitMessage, signatureOf } from '../refs/commit-message.ts'
+import { freeNumberAfter, highestNumber } from '../projection/version-queries.ts'
+import { commitMessage, committer, signatureOf } from '../refs/commit-message.ts'
+import { formatSeqFloor, queueRef, seqFloorPath } from '../refs/kb-refs.ts'
 
 const maxComments = 200
 /** Bytes of a record that comments leave to the decisions after them. */
@@ -43,4 +45,33 @@ export function withDecision(candidate: Candidate, decision: Decision): Candidat
   const room = roomInRecord({ ...candidate, decisions }) - (isComment ? keptForDecisions : 0)
   if (room < 0 || (isComment && comments > maxComments)) throw new GanglionError('record_full')
   return { ...candidate, decisions }
+}
+
+/** Returns the number of the next seqId: above every assigned one, and above the floor of a restore; never one that main had. */
+export function nextNumber({ projection }: KnowledgeBase): number {
+  return freeNumberAfter(projection.write, Math.max(highestNumber(projection.write), projection.seqFloor()))
+}
+
+/** Returns a function that gives the numbers of the next seqIds. Must run within a write, before any of them is staged. */
+export function nextNumbers(kb: KnowledgeBase): () => number {
+  let number: number | undefined
+  return () => {
+    number = number === undefined ? nextNumber(kb) : freeNumberAfter(kb.projection.write, number)
+    return number
+  }
+}
+
+/** Reserves all seqIds up to the number `floor`. Must run within a write. */
+export async function raiseSeqFloor(
+  kb: KnowledgeBase,
+  staging: Staging,
+  { floor, actor, at }: { floor: number; actor: Actor; at: Date },
+): Promise<void> {
+  await staging.commit(queueRef, {
+    changes: new Map([[seqFloorPath, formatSeqFloor(floor)]]),
+    message: commitMessage(`Begin seqIds above ${floor}`, { 'Knowledge-Base': kb.identity.id }),
+    author: signatureOf(actor, at),
+    committer: committer(at),
+  })
+  kb.projection.setSeqFloor(floor)
 }

@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from 'uuid'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
+import { extractPictures } from '../../markdown/file/embedded-pictures.ts'
 import { hasReadableSize } from '../../markdown/file/front-matter.ts'
 import { editNeuron, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
@@ -8,16 +9,16 @@ import { isFirstCome } from '../../rules/neurons/first-come.ts'
 import { formatSeqId } from '../../rules/neurons/seq-id.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
 import type { FileContents, KnowledgeBase } from '../knowledge-base.ts'
+import { isBlocked } from '../projection/file-queries.ts'
 import { documentOfSeqId } from '../projection/version-queries.ts'
-import type { Removal } from '../refs/removal-trailer.ts'
+import type { Removal } from '../refs/commit-message.ts'
 import { type ChooseOptions, chooseCandidate } from './choose-candidate.ts'
 import { namedCandidate, pageParts } from './git-candidate.ts'
-import { PushRefused } from './push-refused.ts'
-import { movedFrom, type PushedNeuron } from './pushed-neurons.ts'
+import { movedFrom, type PushedNeuron, PushRefused } from './pushed-neurons.ts'
+import { nextNumbers } from './record.ts'
 import { type ChangedFiles, followFiles } from './rename/follow-files.ts'
 import { type Followed, followRenames } from './rename/follow-renames.ts'
 import { sightOf } from './rename/name-change.ts'
-import { nextNumbers } from './seq-numbers.ts'
 
 export type TakenNeuron = {
   verb: 'Add' | 'Update' | 'Restore' | 'Remove'
@@ -169,4 +170,27 @@ function verbOf({ seqId, before, text }: PushedNeuron): TakenNeuron['verb'] {
   if (text === null) return 'Remove'
   if (before !== undefined) return 'Update'
   return seqId === undefined ? 'Add' : 'Restore'
+}
+
+/**
+ * Extracts the pictures in the texts of pages that a curator brings or approves to files next to them, which the texts name. A page stays
+ * as it is if main has a file in that place. Must run within a write.
+ */
+export async function takePictures<Page extends { path: string; text: string | null }>(
+  { parser, projection }: Pick<KnowledgeBase, 'parser' | 'projection'>,
+  pages: readonly Page[],
+): Promise<{ pages: Page[]; files: Map<string, Buffer> }> {
+  const files = new Map<string, Buffer>()
+  const taken = await Promise.all(
+    pages.map(async (page) => {
+      if (page.text === null) return page
+      const { text, pictures } = await extractPictures(parser, page.text)
+      const folder = page.path.slice(0, page.path.lastIndexOf('/') + 1)
+      const named = [...pictures].map(([name, bytes]) => [folder + name, bytes] as const)
+      if (named.some(([path]) => isBlocked(projection.write, path, (own) => own === path))) return page
+      for (const [path, bytes] of named) files.set(path, bytes)
+      return { ...page, text }
+    }),
+  )
+  return { pages: taken, files }
 }

@@ -1,5 +1,5 @@
 import type { Context } from '../../kb/context.ts'
-import { mainSettings } from '../../kb/main-settings.ts'
+import { mainSettings } from '../../kb/kb-access.ts'
 import { inUse } from '../../kb/open/kb-use.ts'
 import { isDue } from '../../rules/lint/lint-schedule.ts'
 import { lintKb } from './lint-kb.ts'

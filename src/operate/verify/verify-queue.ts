@@ -1,7 +1,7 @@
 import type { Oid } from '../../git/objects/object.ts'
 import type { Repository } from '../../git/repository.ts'
 import { chunksOf } from '../../kb/follow/read-ahead.ts'
-import { parseSeqFloor, seqFloorPath } from '../../kb/refs/seq-floor.ts'
+import { parseSeqFloor, seqFloorPath } from '../../kb/refs/kb-refs.ts'
 import { CandidateFileError, parseCandidate } from '../../markdown/file/candidate-file.ts'
 import { candidatePath } from '../../rules/candidates/candidate.ts'
 import { candidateBelongsTo } from '../../rules/candidates/candidate-id.ts'

@@ -16,7 +16,7 @@ import { type ProjectionHeads, projectionFile } from '../../kb/projection/projec
 import { mainRef, queueRef } from '../../kb/refs/kb-refs.ts'
 import { parseKbFile } from '../../markdown/file/kb-file.ts'
 import { checkCommit } from '../../push/clone-check/check-commit.ts'
-import { identityProblems } from '../../push/outside/outside-identity.ts'
+import { identityProblems } from '../../push/outside/adopt-outside.ts'
 import { oneLine } from '../../rules/text/lines.ts'
 import { type CheckedIndex, checkIndex } from '../../search/check-index.ts'
 import { unnamedKeys } from '../../state/s3/sweep-unnamed.ts'

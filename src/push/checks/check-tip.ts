@@ -5,12 +5,14 @@ import { submoduleMode } from '../../git/objects/tree.ts'
 import { PushTooLarge } from '../../git/pushed-objects.ts'
 import type { Repository, TreeChange } from '../../git/repository.ts'
 import { viewAs } from '../../kb/access/kb-view.ts'
+import { changedIdentity, type KbIdentity } from '../../kb/kb-identity.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { pendingTitled } from '../../kb/projection/candidate-queue.ts'
 import { audiencesOfOthers, namesInFile } from '../../kb/projection/neuron-queries.ts'
 import type { Projection } from '../../kb/projection/projection.ts'
 import { seqIdsOfDocument, wasHeld } from '../../kb/projection/version-queries.ts'
 import { type LostHistory, noLostHistory } from '../../kb/writing/lost-history.ts'
+import { parseKbFile } from '../../markdown/file/kb-file.ts'
 import { isTestPath } from '../../markdown/file/test-file.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
 import { hasOwnAudience } from '../../rules/check/check-audiences.ts'
@@ -22,12 +24,10 @@ import type { Finding } from '../../rules/neurons/neuron.ts'
 import { parseSeqId } from '../../rules/neurons/seq-id.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
 import { oneLine } from '../../rules/text/lines.ts'
-import { checkOtherFile, isReadByCheck } from '../clone-check/other-file.ts'
-import { parsePageBytes } from '../clone-check/parse-pushed-page.ts'
+import { checkOtherFile, isReadByCheck, parsePageBytes } from '../clone-check/parse-pushed-page.ts'
 import { maxParsedBytes } from '../clone-check/read-checkout.ts'
 import { checkInboundLinks, linksToNeuron } from './check-inbound.ts'
 import { checkLostHeadings } from './check-lost-headings.ts'
-import { settingsProblems } from './check-settings.ts'
 import { checkOpenedFolders, checkShownFiles } from './check-shown-files.ts'
 import { claimsIn, readSurroundings } from './check-surroundings.ts'
 
@@ -223,4 +223,28 @@ function waitingPages(sql: Projection['read'], files: readonly CheckedFile[]): F
     const message = `A candidate of this title waits in the queue. If this is its page, add the line "candidate: ${waiting.id}", which approves it.`
     return [{ rule: 'waiting-candidate', severity: 'warning', path, line: 1, message }]
   })
+}
+
+/** Maximum bytes of a file; a larger one is an error by itself. */
+const maxSettingsBytes = 1024 * 1024
+
+/** Returns the problems of `kb.yaml`, if the push changes it. */
+export async function settingsProblems(
+  identity: KbIdentity,
+  repository: Repository,
+  changes: readonly TreeChange[],
+): Promise<SettingsProblem[]> {
+  const change = changes.find(({ path }) => path === 'kb.yaml')
+  if (change === undefined) return []
+  if (change.after === undefined) {
+    return [{ path: 'kb.yaml', severity: 'error', message: 'must not be removed' }]
+  }
+  const { type, size = 0 } = (await repository.infos([change.after])).get(change.after) ?? {}
+  const isReadable = type === 'blob' && size <= maxSettingsBytes
+  return problemsInSettings(identity, isReadable ? await repository.readTextOnce(change.after) : '')
+}
+
+export function problemsInSettings(identity: KbIdentity, text: string): SettingsProblem[] {
+  const { settings, problems } = parseKbFile(text)
+  return [...problems, ...changedIdentity(identity, settings)]
 }

@@ -8,8 +8,7 @@ import { claimsAmong } from '../../rules/check/check-names.ts'
 import type { CheckedFile } from '../../rules/check/checked-file.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
-import { checkOtherFile, isReadByCheck } from './other-file.ts'
-import { parsePageBytes } from './parse-pushed-page.ts'
+import { checkOtherFile, isReadByCheck, parsePageBytes } from './parse-pushed-page.ts'
 
 /** Number of files that are read at a time. */
 const chunkFiles = 500

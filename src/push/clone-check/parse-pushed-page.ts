@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer'
+import { maxTestFileBytes } from '../../contract/answer-tests.ts'
 import { narrowedBehind, narrowsBehind } from '../../markdown/file/content-front-matter.ts'
 import { type NeuronFile, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { isTestPath, parseTestFile } from '../../markdown/file/test-file.ts'
 import { inlineTags } from '../../markdown/inline-tags.ts'
 import { maxLinks } from '../../markdown/links/links.ts'
 import { linksToOwnPlaces } from '../../markdown/links/pattern-links.ts'
@@ -8,7 +10,7 @@ import { ownTitle } from '../../markdown/neuron-title.ts'
 import type { ParseFlag, ParserPool } from '../../markdown/pool/parser-pool.ts'
 import { shownContent } from '../../markdown/shown-content.ts'
 import { isInternal } from '../../rules/access/audience.ts'
-import { checkPageText } from '../../rules/check/check-content.ts'
+import { checkContent, checkPageText, hasCheckedContent } from '../../rules/check/check-content.ts'
 import type { CheckedFile, CheckedNeuron } from '../../rules/check/checked-file.ts'
 import { placeKeys } from '../../rules/links/headings.ts'
 
@@ -64,4 +66,14 @@ function unparsed(flag: ParseFlag | undefined, line: number): CheckedNeuron['fin
   if (flag === undefined) return []
   const rule = flag === 'too-many-links' ? flag : 'unparsed'
   return [{ rule, severity: 'warning', line, message: problems[flag] }]
+}
+
+/** True if the content of a file that is no page is checked. */
+export function isReadByCheck(file: { path: string; size: number }): boolean {
+  return hasCheckedContent(file) || (isTestPath(file.path) && file.size <= maxTestFileBytes)
+}
+
+/** Returns the findings about the text of a file that is no page. */
+export function checkOtherFile(path: string, text: string): NonNullable<CheckedFile['findings']> {
+  return [...checkContent(path, text), ...(isTestPath(path) ? parseTestFile(text).findings : [])]
 }

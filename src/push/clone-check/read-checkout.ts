@@ -6,8 +6,7 @@ import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
 import type { CheckedFile } from '../../rules/check/checked-file.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
 import { hasCode } from '../../system/error-code.ts'
-import { checkOtherFile, isReadByCheck } from './other-file.ts'
-import { parsePageBytes } from './parse-pushed-page.ts'
+import { checkOtherFile, isReadByCheck, parsePageBytes } from './parse-pushed-page.ts'
 
 /** Files of a checkout. `gitDir`: set for a git checkout; `settings`: the text of `kb.yaml`, if there is one. */
 export type Checkout = { gitDir: string | undefined; files: CheckedFile[]; settings: string | undefined }

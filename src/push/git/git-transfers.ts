@@ -12,7 +12,7 @@ import {
   type TransferLimits,
   type TransferRequest,
 } from '../../git/serve/smart-http.ts'
-import { takeSlot } from '../../kb/take-slot.ts'
+import { takeSlot } from '../../kb/failure.ts'
 import { FairSlots, type SlotClaim, type SlotLimits } from '../../system/concurrency/fair-slots.ts'
 
 export type GitAddress = {

@@ -2,6 +2,7 @@ import type { Oid } from '../../git/objects/object.ts'
 import { PushTooLarge } from '../../git/pushed-objects.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { findCandidate } from '../../kb/projection/candidate-index.ts'
+import { blobAtPath, seqIdAtPath } from '../../kb/projection/file-queries.ts'
 import { commitAt, mainCommitsBetween, positionOf } from '../../kb/projection/main-changes.ts'
 import type { Projection } from '../../kb/projection/projection.ts'
 import {
@@ -10,16 +11,14 @@ import {
   unapproved,
   unrecorded,
   versionBefore,
+  wasGiven,
 } from '../../kb/projection/version-queries.ts'
-import { commitMessage, isByServer, signatureOf } from '../../kb/refs/commit-message.ts'
-import { removalTrailers } from '../../kb/refs/removal-trailer.ts'
+import { commitMessage, isByServer, removalTrailers, signatureOf } from '../../kb/refs/commit-message.ts'
 import { gitCandidate, madeAgain, pageParts } from '../../kb/writing/git-candidate.ts'
 import { type LostHistory, readLostHistory } from '../../kb/writing/lost-history.ts'
 import { approvalTrailers, proposalMessage, subjectOf } from '../../kb/writing/push-main.ts'
-import { PushRefused } from '../../kb/writing/push-refused.ts'
-import { type PushedNeuron, withoutCopiedOrigin } from '../../kb/writing/pushed-neurons.ts'
-import { takeNeurons } from '../../kb/writing/take-neurons.ts'
-import { takePictures } from '../../kb/writing/take-pictures.ts'
+import { type PushedNeuron, PushRefused, withoutCopiedOrigin } from '../../kb/writing/pushed-neurons.ts'
+import { takeNeurons, takePictures } from '../../kb/writing/take-neurons.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { neuronTitle } from '../../markdown/neuron-title.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
@@ -28,9 +27,7 @@ import { settingsFinding } from '../../rules/check/check-kb.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
 import { parseSeqId } from '../../rules/neurons/seq-id.ts'
 import { checkPushedObjects } from '../checks/check-objects.ts'
-import { settingsProblems } from '../checks/check-settings.ts'
-import { checkTip } from '../checks/check-tip.ts'
-import { identityProblems } from './outside-identity.ts'
+import { checkTip, settingsProblems } from '../checks/check-tip.ts'
 
 /** Number of records in one commit of the queue. */
 const chunkRecords = 250
@@ -264,4 +261,41 @@ async function recordOf(kb: KnowledgeBase, row: UnrecordedRow, actor: Actor, at:
 async function pageBefore(blob: string, path: string, readText: (oid: string) => Promise<string>) {
   const file = parseNeuronFile(await readText(blob))
   return { documentId: file.fields.id ?? null, path, blob, title: neuronTitle(file, path) }
+}
+
+type Sql = Projection['read']
+
+/**
+ * Returns the problems of seqIds in pages that came to main without a candidate: invented, removed, or changed in a page that kept its
+ * path. A push with them is rejected; commits that came without the server can only be reported.
+ */
+export function identityProblems(sql: Sql, rows: readonly UnapprovedRow[] = unapproved(sql)): Finding[] {
+  const gone = new Map<string, string>()
+  for (const { seqId, path, blob } of unapproved(sql)) {
+    if (seqId !== undefined && blob === undefined && wasGiven(sql, seqId)) gone.set(path, seqId)
+  }
+  const problems = new Map<string, Finding>()
+  for (const row of rows) {
+    const { path } = row
+    const seqId = row.blob === undefined ? seqIdAtPath(sql, path) : row.seqId
+    const problem = problemOf(sql, row, { seqId, was: gone.get(path) })
+    if (problem !== undefined) problems.set(path, { severity: 'error', path, line: 1, ...problem })
+  }
+  return [...problems.values()]
+}
+
+function problemOf(
+  sql: Sql,
+  { path, blob }: UnapprovedRow,
+  { seqId, was }: { seqId: string | undefined; was: string | undefined },
+): Pick<Finding, 'rule' | 'message'> | undefined {
+  const isThere = blob !== undefined || blobAtPath(sql, path) !== undefined
+  if (!isThere || (seqId !== undefined && wasGiven(sql, seqId))) return undefined
+  if (was !== undefined) {
+    const [rule, verb] = seqId === undefined ? ['removed-seq-id', 'removed'] : ['changed-seq-id', 'changed']
+    return { rule, message: `The seqId ${was} was ${verb}: a Neuron keeps its seqId for ever. Put it back.` }
+  }
+  if (seqId === undefined) return undefined
+  const message = `The seqId ${seqId} was never given: take it out of the page, and the server gives one.`
+  return { rule: 'unknown-seq-id', message }
 }

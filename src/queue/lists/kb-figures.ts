@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Context, onePer } from '../../kb/context.ts'
-import { headsOf, readTables } from '../../kb/kb-access.ts'
+import { headsOf, mainSettings, readTables } from '../../kb/kb-access.ts'
 import type { KbIdentity } from '../../kb/kb-identity.ts'
-import { mainSettings } from '../../kb/main-settings.ts'
 import {
   countNeurons,
   countWaiting,

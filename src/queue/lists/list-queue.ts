@@ -1,7 +1,7 @@
 import { type CandidateStatus, candidateStatuses, type Zone } from '../../contract/vocabulary.ts'
 import type { Context } from '../../kb/context.ts'
+import { mainSettings } from '../../kb/kb-access.ts'
 import type { KbIdentity } from '../../kb/kb-identity.ts'
-import { mainSettings } from '../../kb/main-settings.ts'
 import type { CandidateRow } from '../../kb/projection/candidate-index.ts'
 import { connectorsOf, countByZone, type QueueFilter, queuePosition } from '../../kb/projection/candidate-queue.ts'
 import { titleOf } from '../../kb/projection/neuron-queries.ts'

@@ -1,7 +1,6 @@
 import type { IngestReceipt } from '../../contract/documents.ts'
 import { GanglionError } from '../../contract/errors.ts'
-import { viewFor } from '../../kb/access/kb-view.ts'
-import { sourceSight } from '../../kb/access/source-sight.ts'
+import { sourceSight, viewFor } from '../../kb/access/kb-view.ts'
 import type { Context } from '../../kb/context.ts'
 import { unlessUnavailable } from '../../kb/failure.ts'
 import { readTables } from '../../kb/kb-access.ts'

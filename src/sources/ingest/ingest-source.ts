@@ -11,7 +11,6 @@ import type { Source } from '../../state/sources/source.ts'
 import type { SourceChange } from '../../state/sources/sources.ts'
 import type { CompiledPage } from '../compile/compiled.ts'
 import { type Extracted, ExtractionError, type OnProgress } from '../extracted.ts'
-import { progressReporter } from './progress-reporter.ts'
 
 export type StepContext = {
   /** Aborts when nobody wants the result any more. */
@@ -238,4 +237,29 @@ function isCrash(error: unknown): boolean {
 function isPermanent(error: unknown): boolean {
   if (error instanceof ExtractionError) return error.problem !== 'starved' && !isCrash(error)
   return error instanceof ValidationError || (error instanceof GanglionError && error.status < 500)
+}
+
+export type Progress = { stage: IngestStage; done: number; total: number }
+
+/** Between two reports within a stage. */
+const intervalMs = 1_000
+
+/**
+ * Passes on how far some work is: the begin of each stage, and from then on at most one report a second.
+ * @param clock milliseconds of a clock that nobody sets.
+ */
+export function progressReporter(tell: (progress: Progress) => void, clock: () => number = () => performance.now()) {
+  let at: { stage: IngestStage; told: number } | undefined
+  return {
+    begin: (stage: IngestStage): void => {
+      at = { stage, told: clock() }
+      tell({ stage, done: 0, total: 0 })
+    },
+    show: (done: number, total: number): void => {
+      const now = clock()
+      if (at === undefined || now - at.told < intervalMs) return
+      at.told = now
+      tell({ stage: at.stage, done, total })
+    },
+  }
 }

@@ -1,5 +1,5 @@
 import type { Context } from '../../kb/context.ts'
-import { followEvents } from '../../kb/events/follow-events.ts'
+import { followEvents } from '../../kb/events/derive-events.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { candidatesOfOrigin, neuronsBelow, type OriginRow, originsBelow } from '../../kb/projection/candidate-index.ts'
 import { titlesAndAliases } from '../../kb/projection/link-queries.ts'

@@ -4,7 +4,7 @@ import { type ContextOptions, openContext } from '../../../src/app/open-context.
 import { consoleRoutes } from '../../../src/console/console.ts'
 import { buildServer } from '../../../src/http/server.ts'
 import { ingestSteps, rereadSources } from '../../../src/sources/ingest/ingest-steps.ts'
-import { startIngest } from '../../../src/sources/ingest/start-ingest.ts'
+import { startIngest } from '../../../src/sources/ingest/job-runner.ts'
 import { s3Server } from '../../state/s3-server.ts'
 import { newDatabase } from '../../support/new-database.ts'
 import { tempDir } from '../../support/temp.ts'

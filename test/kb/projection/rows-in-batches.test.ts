@@ -1,11 +1,16 @@
 import { expect, test } from 'vitest'
 import { filesInFolder, neuronsBeside, neuronsInFolder } from '../../../src/kb/projection/file-queries.ts'
-import { everyLink, everyName, linksByBareKey, linksByKey } from '../../../src/kb/projection/link-queries.ts'
+import {
+  everyLink,
+  everyName,
+  linksByBareKey,
+  linksByKey,
+  namesThatBegin,
+  namesWithWord,
+} from '../../../src/kb/projection/link-queries.ts'
 import { versionsBetween } from '../../../src/kb/projection/main-changes.ts'
-import { namesThatBegin, namesWithWord } from '../../../src/kb/projection/link-queries.ts'
-import { neuronsInOrder } from '../../../src/kb/projection/neuron-queries.ts'
+import { everyTreeRow, neuronsInOrder } from '../../../src/kb/projection/neuron-queries.ts'
 import { rowsInBatches } from '../../../src/kb/projection/sql-query.ts'
-import { everyTreeRow } from '../../../src/kb/projection/neuron-queries.ts'
 import { fc, runs } from '../../support/properties.ts'
 import { neuronText, writtenBed } from '../support/written-neurons.ts'
 

@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest'
 import type { OpenContext } from '../../../src/app/open-context.ts'
 import type { LoggedEvent } from '../../../src/contract/events.ts'
 import type { IngestSteps } from '../../../src/sources/ingest/ingest-source.ts'
-import { startIngest } from '../../../src/sources/ingest/start-ingest.ts'
+import { startIngest } from '../../../src/sources/ingest/job-runner.ts'
 import type { Source } from '../../../src/state/sources/source.ts'
 
 /** A Source as an upload leaves it, with its job. */

@@ -7,7 +7,7 @@ import {
   UploadTicket,
 } from '../../../contract/documents.ts'
 import { GanglionError } from '../../../contract/errors.ts'
-import { sourceSight } from '../../../kb/access/source-sight.ts'
+import { sourceSight } from '../../../kb/access/kb-view.ts'
 import type { Context } from '../../../kb/context.ts'
 import { actorOf, type Caller } from '../../../rules/access/caller.ts'
 import { runIdempotent } from '../../../state/run-idempotent.ts'
