@@ -1,6 +1,7 @@
 import { mainRun } from '../src/answer-tests/main-run.ts'
 import { testEffects } from '../src/answer-tests/test-effects.ts'
 import type { OpenContext } from '../src/app/open-context.ts'
+import { commitToMain } from '../src/kb/writing/commits.ts'
 import { submitCandidate } from '../src/queue/submit-candidate.ts'
 import type { Caller } from '../src/rules/access/caller.ts'
 import { milliseconds, show, summary } from './support/measure.ts'
@@ -19,11 +20,10 @@ export async function benchAnswerTests(ctx: OpenContext, tenantId: string): Prom
   })
   const commit = (text: string | null) =>
     kb.write((staging) =>
-      kb.commitToMain(staging, {
+      commitToMain(kb, staging, {
         files: new Map([['tests/answers.yaml', text]]),
-        message: 'Change the answer tests',
-        decided: 'operator',
-        author: { name: 'Bench', email: 'bench@example.com', at: new Date() },
+        subject: 'Change the answer tests',
+        decided: { operator: { id: 'cli', name: 'Operator' } },
         at: new Date(),
       }),
     )

@@ -13,7 +13,7 @@ import type { Context } from '../kb/context.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import { blobAtPath } from '../kb/projection/file-queries.ts'
 import { accessOf } from '../kb/projection/neuron-queries.ts'
-import { commitMessage, signatureOf } from '../kb/refs/commit-message.ts'
+import { commitToMain } from '../kb/writing/commits.ts'
 import { parseTestFile } from '../markdown/file/test-file.ts'
 import { stringifyYaml } from '../markdown/yaml/yaml.ts'
 import { actorOf, type Caller } from '../rules/access/caller.ts'
@@ -51,16 +51,12 @@ export async function addAnswerTest(
       const blob = blobAtPath(sql, path)
       return blob === undefined ? '' : staging.readText(blob)
     })
-    const [at, decided] = [ctx.now(), { by, of: [] }]
-    const commit = await kb.commitToMain(staging, {
+    const commit = await commitToMain(kb, staging, {
       files: new Map([[file, text]]),
-      message: commitMessage(`Test the answer to "${oneLine(test.question, 60)}"`, [
-        ['Connector', 'console'],
-        ...(await kb.approvers(staging, decided)),
-      ]),
-      decided,
-      author: signatureOf(by, at),
-      at,
+      subject: `Test the answer to "${oneLine(test.question, 60)}"`,
+      trailers: [['Connector', 'console']],
+      decided: { by, of: [] },
+      at: ctx.now(),
     })
     return { commit, file, test }
   })

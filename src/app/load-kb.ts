@@ -37,8 +37,10 @@ export async function loadKb(
     parser: ctx.parser,
     cluster,
     requireServed,
-    limitsOf: async (keyId) => (await apiKeys.find(keyId))?.limits,
-    whoIs: (actorId) => whoIs(ctx, identity.tenantId, actorId),
+    people: {
+      limitsOf: async (keyId) => (await apiKeys.find(keyId))?.limits,
+      whoIs: (actorId) => whoIs(ctx, identity.tenantId, actorId),
+    },
     onMoved: () => {
       kbPreviews(kb).dropOld()
       return tellEvents()
@@ -97,8 +99,7 @@ export async function loadKb(
     if (cluster !== undefined) await noteUse(kb.repository.gitDir)
   }
   try {
-    await kb.recover()
-    await kb.followMainFirst()
+    await kb.prepare()
     whole().catch(() => {}) // The error is thrown to whoever awaits it.
     return { kb, whole, close }
   } catch (error) {

@@ -8,8 +8,8 @@ import { operator } from '../kb/create-kb.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import { inUse } from '../kb/open/kb-use.ts'
 import { filesBesideNeurons } from '../kb/projection/file-queries.ts'
-import { commitMessage, signatureOf } from '../kb/refs/commit-message.ts'
 import { mainRef } from '../kb/refs/kb-refs.ts'
+import { commitToMain } from '../kb/writing/commits.ts'
 import { nextNumbers } from '../kb/writing/record.ts'
 import { parseKbFile } from '../markdown/file/kb-file.ts'
 import { editNeuron } from '../markdown/file/neuron-file.ts'
@@ -97,13 +97,7 @@ async function numberPages(ctx: OpenContext, kb: KnowledgeBase): Promise<void> {
       const seqId = formatSeqId(kb.identity.prefix, next())
       return [path, editNeuron(await staging.readText(blob), { seqId })] as const
     })
-    const at = ctx.now()
-    await kb.commitToMain(staging, {
-      files: new Map(await Promise.all(numbered)),
-      message: commitMessage('Number the pages', {}),
-      decided: 'operator',
-      author: signatureOf(operator, at),
-      at,
-    })
+    const files = new Map(await Promise.all(numbered))
+    await commitToMain(kb, staging, { files, subject: 'Number the pages', decided: { operator }, at: ctx.now() })
   })
 }

@@ -43,6 +43,8 @@ type Changed = { files: TreeChange[] | undefined }
  */
 export class Staging {
   readonly objects = new Map<Oid, GitObject>()
+  /** True while work is tried out that will be rolled back. */
+  isTrial = false
   /** Changes of staged commits against their first parents, by path. Commits whose changes are not known are missing. */
   readonly changes = new Map<Oid, TreeChange[]>()
   readonly #repository: Repository

@@ -80,7 +80,9 @@ function searchFigures(ctx: AppContext): Record<string, Figure> {
       label: 'follower',
       read: () => ({
         tables: longest(
-          ctx.kbs.opened().map(({ followingSince: since }) => (since ? performance.now() - since : 0) / 1000),
+          ctx.kbs
+            .opened()
+            .map(({ activity: { followingSince: since } }) => (since ? performance.now() - since : 0) / 1000),
         ),
         search: longest(indexes().map(({ behindMs }) => behindMs / 1000)),
       }),

@@ -13,7 +13,7 @@ import { checkerPackage } from './checker-package.ts'
 import type { Context } from './context.ts'
 import type { KbIdentity } from './kb-identity.ts'
 import { KnowledgeBase } from './knowledge-base.ts'
-import { commitMessage, signatureOf } from './refs/commit-message.ts'
+import { commitToMain } from './writing/commits.ts'
 
 export type NewKnowledgeBase = {
   tenant: string
@@ -86,11 +86,10 @@ async function makeRepository(
   files.set('kb.yaml', document.toString({ lineWidth: 0 }))
   const { cluster, directory, parser } = ctx
   const kb = new KnowledgeBase(identity, { gitDir, indexDir: directory.index(id), parser, cluster })
-  const at = ctx.now()
-  const message = commitMessage(`Begin the knowledge base ${slug}`, { 'Knowledge-Base': id })
+  const subject = `Begin the knowledge base ${slug}`
+  const commit = { files, subject, trailers: [['Knowledge-Base', id] as const], decided: { operator }, at: ctx.now() }
   try {
-    const author = signatureOf(operator, at)
-    await kb.write((staging) => kb.commitToMain(staging, { files, message, decided: 'operator', author, at }))
+    await kb.write((staging) => commitToMain(kb, staging, commit))
   } finally {
     await kb.close()
   }

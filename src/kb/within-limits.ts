@@ -5,6 +5,7 @@ import { isInternal } from '../rules/access/audience.ts'
 import type { Actor, Candidate } from '../rules/candidates/candidate.ts'
 import { tagKey } from '../rules/neurons/tag.ts'
 import { isBelow, isNeuronPath } from '../rules/paths/neuron-path.ts'
+import type { KnowledgeBase } from './knowledge-base.ts'
 import { newPath, requestedPath } from './new-path.ts'
 import { findCandidate, tagsOfCandidate, usedBudget } from './projection/candidate-index.ts'
 import { blobAtPath } from './projection/file-queries.ts'
@@ -17,25 +18,24 @@ export type LimitsOf = (keyId: string) => Promise<KeyLimits | null | undefined>
 const keyActor = /^(?:key|git|undo):(.+)$/
 
 /**
- * Returns candidates as the limits of the keys that make or revise them admit them: approvals by the policy beyond a key's budget become
+ * Returns candidates as the limits of the keys that make or revise them admit them. Must run within a write. Approvals by the policy beyond a key's budget become
  * pending.
  * @param isTaken true if a push brings them to main at once
  * @throws {GanglionError} `insufficient_role` for a page that the key may not propose, `queue_full` beyond its budget
  */
-export async function withinLimits(
-  sql: AllTables,
+export async function admitted(
+  { projection: { write: sql }, people: { limitsOf } }: KnowledgeBase,
   candidates: readonly Candidate[],
-  limitsOf: LimitsOf,
   isTaken = false,
 ): Promise<readonly Candidate[]> {
-  const admitted: Candidate[] = []
+  const passed: Candidate[] = []
   const added = new Map<string, { pending: number; approved: number }>()
   for (const candidate of candidates) {
     const isNew = findCandidate(sql, candidate.id) === undefined
     const key = makerOf(candidate, isNew)
     const limits = key === undefined ? undefined : await limitsOf(key)
     if (key === undefined || !limits) {
-      admitted.push(candidate)
+      passed.push(candidate)
       continue
     }
     requireCandidatePlace(sql, candidate, limits)
@@ -53,9 +53,9 @@ export async function withinLimits(
     if (isNew) more[approves ? 'approved' : 'pending']++
     const isHeld = verdict.approve && !mayApprove
     const reason = `the key's budget of ${limits.approved} a day is used up`
-    admitted.push(isHeld ? { ...candidate, verdict: { ...verdict, approve: false, reason } } : candidate)
+    passed.push(isHeld ? { ...candidate, verdict: { ...verdict, approve: false, reason } } : candidate)
   }
-  return admitted
+  return passed
 }
 
 function makerOf({ createdBy, decisions }: Candidate, isNew: boolean): string | undefined {
@@ -69,11 +69,11 @@ function makerOf({ createdBy, decisions }: Candidate, isNew: boolean): string | 
 }
 
 /** Rejects pending candidates beyond the budget of the key that made them. @throws {GanglionError} `queue_full` */
-export async function requireWaitingRoom(sql: AllTables, { id }: Actor, limitsOf: LimitsOf): Promise<void> {
+export async function requireWaitingRoom({ projection, people }: KnowledgeBase, { id }: Actor): Promise<void> {
   const key = keyActor.exec(id)?.[1]
-  const limit = key === undefined ? undefined : (await limitsOf(key))?.pending
+  const limit = key === undefined ? undefined : (await people.limitsOf(key))?.pending
   if (key === undefined || typeof limit !== 'number') return
-  if (usedBudget(sql, key, '').pending > limit) throw new GanglionError('queue_full', tooMany(limit))
+  if (usedBudget(projection.write, key, '').pending > limit) throw new GanglionError('queue_full', tooMany(limit))
 }
 
 type Brought = {
@@ -88,10 +88,9 @@ type Brought = {
  * @throws {GanglionError} `insufficient_role`
  */
 export async function requirePlaces(
-  sql: AllTables,
+  { projection: { write: sql }, people: { limitsOf } }: KnowledgeBase,
   { id }: Actor,
   { neurons, files }: Brought,
-  limitsOf: LimitsOf,
 ): Promise<void> {
   const key = keyActor.exec(id)?.[1]
   const limits = key === undefined ? undefined : await limitsOf(key)

@@ -65,6 +65,6 @@ async function isDue(kb: KnowledgeBase): Promise<boolean> {
   return packs > limit.packs || looseObjects > limit.looseObjects
 }
 
-function isQuiet({ lastWriteAt }: KnowledgeBase): boolean {
-  return Date.now() - lastWriteAt >= quietMs
+function isQuiet({ activity }: KnowledgeBase): boolean {
+  return Date.now() - activity.lastWriteAt >= quietMs
 }

@@ -12,7 +12,7 @@ import {
   pendingBelow,
 } from '../kb/projection/candidate-index.ts'
 import type { AllTables } from '../kb/projection/projection.ts'
-import { signatureOf } from '../kb/refs/commit-message.ts'
+import { commitToQueue } from '../kb/writing/commits.ts'
 import {
   connectorOf,
   gitCandidate,
@@ -26,7 +26,6 @@ import {
   revised,
 } from '../kb/writing/git-candidate.ts'
 import { testFileChanges } from '../kb/writing/merge-tests.ts'
-import { proposalMessage } from '../kb/writing/push-main.ts'
 import { movedFrom, type PushedNeuron, PushRefused, pushedNeurons, seqIdBefore } from '../kb/writing/pushed-neurons.ts'
 import { withDecision } from '../kb/writing/record.ts'
 import { parseCandidate, roomInRecord } from '../markdown/file/candidate-file.ts'
@@ -112,9 +111,7 @@ export async function proposePush(kb: KnowledgeBase, push: ProposalPush, now: ()
     const held = new Set(proposed.map(({ candidateId }) => candidateId))
     const { withdrawn, waiting } = await leftProposals(kb, staging, { ...push, onTheWay, held, at })
     for (const candidates of [proposed.flatMap(({ candidate }) => candidate ?? []), withdrawn]) {
-      if (candidates.length === 0) continue
-      const author = signatureOf(push.proposer, at)
-      await kb.commitToQueue(staging, { candidates, message: proposalMessage({ candidates }), author, at })
+      await commitToQueue(kb, staging, candidates, { by: push.proposer, at })
     }
     return [
       ...proposed.map(({ candidate: _, ...shown }) => shown),

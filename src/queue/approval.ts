@@ -2,16 +2,15 @@ import { v7 as uuidv7 } from 'uuid'
 import type { Awaiting } from '../contract/envelope.ts'
 import { GanglionError, ValidationError } from '../contract/errors.ts'
 import type { Staging } from '../git/staging.ts'
-import { accessIn } from '../markdown/page-tags.ts'
+import { awaitedApprovals, type DecidedPage, votesBy, votesFor } from '../kb/approvals.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import { findCandidate } from '../kb/projection/candidate-index.ts'
 import { lastBlob } from '../kb/projection/version-queries.ts'
-import { commitMessage, removalTrailers, signatureOf } from '../kb/refs/commit-message.ts'
-import type { DecidedPage } from '../kb/standing-votes.ts'
+import { commitToMain, commitToQueue } from '../kb/writing/commits.ts'
 import { revised } from '../kb/writing/git-candidate.ts'
 import { mergedTestFiles } from '../kb/writing/merge-tests.ts'
 import { type ApprovalEdit, type Proposal, type ProposalView, proposalOf } from '../kb/writing/proposal.ts'
-import { approvalTrailers, proposalMessage } from '../kb/writing/push-main.ts'
+import { approvalTrailers } from '../kb/writing/push-main.ts'
 import { PushRefused } from '../kb/writing/pushed-neurons.ts'
 import { nextNumber, withDecision } from '../kb/writing/record.ts'
 import { followRenames } from '../kb/writing/rename/follow-renames.ts'
@@ -21,9 +20,17 @@ import { parseCandidate } from '../markdown/file/candidate-file.ts'
 import { openContent, unreadableHead } from '../markdown/file/content-front-matter.ts'
 import { fileLayout, hasReadableSize } from '../markdown/file/front-matter.ts'
 import { editNeuron, parseNeuronFile } from '../markdown/file/neuron-file.ts'
+import { accessIn } from '../markdown/page-tags.ts'
 import { hiddenLines } from '../markdown/shown-content.ts'
 import { isInternal, isSeenByMore, narrowed, widens } from '../rules/access/audience.ts'
-import { type Actor, type Candidate, followsRename, isReversal, queueStatus } from '../rules/candidates/candidate.ts'
+import {
+  type Actor,
+  type Candidate,
+  followsRename,
+  isReversal,
+  policyActor,
+  queueStatus,
+} from '../rules/candidates/candidate.ts'
 import { checkConflictMarkers } from '../rules/check/conflict-markers.ts'
 import { awaitingText, isOpenToCurators } from '../rules/deciding.ts'
 import { doorOf, isFirstCome } from '../rules/neurons/first-come.ts'
@@ -53,8 +60,8 @@ export async function recordVotes(
 ): Promise<void> {
   const told = { awaiting }
   // The sender sees this message, and may not know the owners in kb.yaml.
-  if (by === policyActor) throw new GanglionError('approval_needed', undefined, told)
-  const votes = await kb.votesBy(staging, pages, by)
+  if (by.id === policyActor.id) throw new GanglionError('approval_needed', undefined, told)
+  const votes = await votesBy(kb, staging, pages, by)
   if (votes === undefined && !isRevised) {
     throw new GanglionError('approval_needed', `You wrote it, or may have. ${awaitingText(awaiting)}`, told)
   }
@@ -62,12 +69,8 @@ export async function recordVotes(
     votes?.map((vote) =>
       withDecision(vote.candidate, { action: 'approve', at: at.toISOString(), by, for: vote.for }),
     ) ?? pages.map(({ candidate }) => candidate)
-  if (voted.length === 0) return
-  const message = proposalMessage({ candidates: voted })
-  await kb.commitToQueue(staging, { candidates: voted, message, author: signatureOf(by, at), at })
+  await commitToQueue(kb, staging, voted, { by, at })
 }
-
-export const policyActor: Actor = { id: 'policy', name: "The knowledge base's policy" }
 
 /** Returns the files of an approval, with the pages whose links follow a rename or move of a Neuron, or an alias. */
 async function renamed(
@@ -138,8 +141,8 @@ export async function decisionOf(
     const tests = await mergedTestFiles(view, [candidate])
     const page = { candidate, path, text }
     const decided = { by: undefined, of: [page] }
-    const awaiting = await kb.missing(view, new Map([...files, ...tests, [path, text]]), decided)
-    return { awaiting, votes: await kb.standingVotes(view, page) }
+    const awaiting = await awaitedApprovals(kb, view, new Map([...files, ...tests, [path, text]]), decided)
+    return { awaiting, votes: await votesFor(kb, view, page) }
   } catch (error) {
     if (error instanceof GanglionError || error instanceof ValidationError) return { votes: new Map() }
     throw error
@@ -244,13 +247,13 @@ export async function approveStaged(
   const view = proposalViewOf(kb, staging)
   const proposed = await proposalOf(view, candidate, { edit: opened, ids })
   const tests = await mergedTestFiles(view, [candidate])
+  const isPolicy = actor.id === policyActor.id
   // A file of a page that only the policy approved is visible to nobody, so its pictures stay in the text.
-  const brought = actor === policyActor ? undefined : await takePictures(kb, [proposed])
+  const brought = isPolicy ? undefined : await takePictures(kb, [proposed])
   const [proposal = proposed] = brought?.pages ?? []
   const { text, title, target } = proposal
-  if (actor === policyActor && (await opensUp(kb, staging, ids.seqId, proposal))) throw new CuratorNeeded()
+  if (isPolicy && (await opensUp(kb, staging, ids.seqId, proposal))) throw new CuratorNeeded()
   const removals = text === null ? [{ seqId: ids.seqId, candidateId }] : []
-  const author = signatureOf(actor, now)
   const {
     files: pages,
     candidates,
@@ -260,7 +263,7 @@ export async function approveStaged(
   const isEdited = isEdit(edit)
   const { path } = proposal
   const decided = { by: actor, of: [{ candidate, path, text: proposed.text }], writes: async () => isEdited }
-  const awaiting = await kb.missing(staging, files, decided)
+  const awaiting = await awaitedApprovals(kb, staging, files, decided)
   if (awaiting !== undefined) {
     const voted = isEdited ? await edited(kb, staging, candidate, { edit: opened, by: actor, at: now }) : candidate
     const page = isEdited ? await proposalOf(view, voted) : proposed
@@ -269,22 +272,17 @@ export async function approveStaged(
     })
     return { awaiting }
   }
-  if (candidates.length > 0) {
-    await kb.commitToQueue(staging, { candidates, message: proposalMessage({ candidates }), author, at: now })
-  }
-  const commit = await kb.commitToMain(staging, {
-    ...{ files, removals, decided },
-    message: commitMessage(`${text === null ? 'Remove' : target === undefined ? 'Add' : 'Update'} "${title}"`, [
+  await commitToQueue(kb, staging, candidates, { by: actor, at: now })
+  const commit = await commitToMain(kb, staging, {
+    ...{ files, removals, decided, at: now },
+    subject: `${text === null ? 'Remove' : target === undefined ? 'Add' : 'Update'} "${title}"`,
+    trailers: [
       ['Candidate', candidateId],
       ['Neuron', ids.seqId],
       ...approvalTrailers(neurons),
       ['Kind', candidate.kind],
       ['Connector', doorOf(candidate)],
-      ...(await kb.approvers(staging, decided)),
-      ...removalTrailers(removals),
-    ]),
-    author,
-    at: now,
+    ],
   })
   return findCandidate(kb.projection.write, candidateId)?.approval ?? { seqId: ids.seqId, documentId: null, commit }
 }

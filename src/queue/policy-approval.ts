@@ -6,13 +6,14 @@ import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import { findCandidate, pendingRecord, unfinishedApprovals } from '../kb/projection/candidate-index.ts'
 import { hasTestFiles } from '../kb/projection/file-queries.ts'
 import { commitAt, lastPosition } from '../kb/projection/main-changes.ts'
-import { commitMessage, signatureOf } from '../kb/refs/commit-message.ts'
+import { commitMessage } from '../kb/refs/commit-message.ts'
+import { commitToQueue } from '../kb/writing/commits.ts'
 import { parseCandidate } from '../markdown/file/candidate-file.ts'
-import type { Candidate } from '../rules/candidates/candidate.ts'
+import { type Candidate, policyActor } from '../rules/candidates/candidate.ts'
 import type { KbSettings } from '../rules/kb-settings.ts'
 import { oneLine } from '../rules/text/lines.ts'
 import { KeyedLock } from '../system/concurrency/keyed-lock.ts'
-import { approveStaged, CuratorNeeded, policyActor } from './approval.ts'
+import { approveStaged, CuratorNeeded } from './approval.ts'
 import { approveUnchanged, recordedSender, type SameText, sameText } from './same-text.ts'
 
 /** Reason why a curator decides, and zone. The sender sees the reason, but may not know what the warning says. */
@@ -168,14 +169,7 @@ export async function leaveToCurator(
   if (row?.status !== 'pending' || !row.approvedByPolicy) return
   const candidate = parseCandidate(await staging.readText(row.blob))
   const { title, kind, connector } = candidate
-  await kb.commitToQueue(staging, {
-    candidates: [leftToCurator(candidate, objection)],
-    message: commitMessage(`Leave "${title}" to a curator`, {
-      Candidate: candidateId,
-      Kind: kind,
-      Connector: connector,
-    }),
-    author: signatureOf(policyActor, now),
-    at: now,
-  })
+  const trailers = { Candidate: candidateId, Kind: kind, Connector: connector }
+  const message = commitMessage(`Leave "${title}" to a curator`, trailers)
+  await commitToQueue(kb, staging, [leftToCurator(candidate, objection)], { by: policyActor, at: now, message })
 }

@@ -1,5 +1,6 @@
 import type { CandidateInput, Warning } from '../contract/candidates.ts'
 import type { Context } from '../kb/context.ts'
+import { admitted } from '../kb/within-limits.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import type { Verdict } from '../rules/candidates/candidate.ts'
 import { candidateIdFor } from '../rules/candidates/candidate-id.ts'
@@ -20,8 +21,8 @@ export async function previewCandidate(
   const id = candidateIdFor(kb.identity.id, { msecs: now.getTime() })
   const { verdict, told } = await kb.write(async (staging) => {
     const { candidate, told } = await toCandidate(kb, staging, draft, id, now)
-    const [admitted = candidate] = await kb.admitted([candidate])
-    return { verdict: admitted.verdict, told }
+    const [passed = candidate] = await admitted(kb, [candidate])
+    return { verdict: passed.verdict, told }
   })
   const warnings = [...draft.warnings, ...told]
   return { verdict, ...(warnings.length > 0 && { warnings }) }

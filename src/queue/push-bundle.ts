@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { GanglionError } from '../contract/errors.ts'
 import { hashObject } from '../git/objects/object.ts'
 import type { Staging } from '../git/staging.ts'
+import { awaitedApprovals } from '../kb/approvals.ts'
 import { type Context, emitAct } from '../kb/context.ts'
 import { kbOfCandidate } from '../kb/kb-access.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
@@ -9,10 +10,10 @@ import { type CandidateRow, findCandidate } from '../kb/projection/candidate-ind
 import { bundleOf, type Mate } from '../kb/projection/candidate-queue.ts'
 import { findNeuron } from '../kb/projection/neuron-queries.ts'
 import type { AllTables } from '../kb/projection/projection.ts'
-import { commitMessage, removalTrailers, signatureOf } from '../kb/refs/commit-message.ts'
 import { mainRef } from '../kb/refs/kb-refs.ts'
+import { commitToMain, commitToQueue } from '../kb/writing/commits.ts'
 import { mergedTestFiles } from '../kb/writing/merge-tests.ts'
-import { approvalTrailers, proposalMessage, subjectOf } from '../kb/writing/push-main.ts'
+import { approvalTrailers, subjectOf } from '../kb/writing/push-main.ts'
 import { PushRefused } from '../kb/writing/pushed-neurons.ts'
 import { withDecision } from '../kb/writing/record.ts'
 import { takeNeurons, takePictures } from '../kb/writing/take-neurons.ts'
@@ -123,27 +124,19 @@ async function approveBundleStaged(
   }).catch((error: unknown) => {
     throw error instanceof PushRefused ? new GanglionError('merge_conflict') : error
   })
-  const author = signatureOf(actor, at)
   const { candidates, files: taken, removals } = taking
   const files = new Map<string, string | Buffer | null>([...moved, ...tests, ...pictures, ...taken])
   const decided = { by: actor, of: changes }
-  const awaiting = await kb.missing(staging, files, decided)
+  const awaiting = await awaitedApprovals(kb, staging, files, decided)
   if (awaiting !== undefined) {
     await recordVotes(kb, staging, changes, { by: actor, at, awaiting })
     return 'vote'
   }
-  if (candidates.length > 0) {
-    await kb.commitToQueue(staging, { candidates, message: proposalMessage(taking), author, at })
-  }
-  await kb.commitToMain(staging, {
-    ...{ files, removals, decided },
-    message: commitMessage(subjectOf(taking.neurons), [
-      ...approvalTrailers(taking.neurons),
-      ['Connector', records[0]?.connector ?? 'git'],
-      ...(await kb.approvers(staging, decided)),
-      ...removalTrailers(removals),
-    ]),
-    ...{ author, at },
+  await commitToQueue(kb, staging, candidates, { by: actor, at })
+  await commitToMain(kb, staging, {
+    ...{ files, removals, decided, at },
+    subject: subjectOf(taking.neurons),
+    trailers: [...approvalTrailers(taking.neurons), ['Connector', records[0]?.connector ?? 'git']],
   })
   return 'approve'
 }
@@ -163,9 +156,7 @@ export function dismissBundle(
       ...(reason === undefined ? {} : { reason }),
     } as const
     const candidates = records.map((record) => withDecision(record, decision))
-    await kb.commitToQueue(staging, {
-      ...{ candidates, message: proposalMessage({ candidates }), author: signatureOf(by, at), at },
-    })
+    await commitToQueue(kb, staging, candidates, { by, at })
     return 'dismiss'
   })
 }

@@ -7,21 +7,22 @@ import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import { neuronsWithWords } from '../kb/projection/candidate-words.ts'
 import { namesByKey } from '../kb/projection/link-queries.ts'
 import { accessOf, findNeuron, type NeuronRow } from '../kb/projection/neuron-queries.ts'
-import { commitMessage, signatureOf, unchangedTrailers } from '../kb/refs/commit-message.ts'
+import { unchangedTrailers } from '../kb/refs/commit-message.ts'
+import { commitToMain } from '../kb/writing/commits.ts'
 import { type ProposalView, proposalOf } from '../kb/writing/proposal.ts'
 import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import { neuronTitle } from '../markdown/neuron-title.ts'
 import { shownContent } from '../markdown/shown-content.ts'
 import { effectiveAudience } from '../rules/access/audience.ts'
 import { type Caller, isVisitor } from '../rules/access/caller.ts'
-import { type Candidate, ingestActor } from '../rules/candidates/candidate.ts'
+import { type Candidate, ingestActor, policyActor } from '../rules/candidates/candidate.ts'
 import { parseMetadata, readMetadata } from '../rules/candidates/metadata.ts'
 import { linkKey } from '../rules/links/link-target.ts'
 import { findResembling, type Resembling, wordsWithin } from '../rules/neurons/resemblance.ts'
 import { tagKey } from '../rules/neurons/tag.ts'
 import { unixLines } from '../rules/text/line-endings.ts'
 import { pauses } from '../system/pauses.ts'
-import { policyActor, proposalViewOf } from './approval.ts'
+import { proposalViewOf } from './approval.ts'
 
 /** Pages that already have the text of a candidate, among those its sender may see. */
 export type SameText = {
@@ -96,7 +97,7 @@ export async function sameText(
 
 /** Returns the present rights of a recorded candidate's sender. An unknown sender has those of a reader. */
 export async function recordedSender(kb: KnowledgeBase, { createdBy }: Candidate): Promise<Sender> {
-  const { mayDecide } = await kb.whoIs(createdBy.id)
+  const { mayDecide } = await kb.people.whoIs(createdBy.id)
   const sender: Pick<Caller, 'role' | 'audience'> = {
     role: mayDecide ? 'curator' : 'reader',
     ...(isVisitor(createdBy) && { audience: 'public' }),
@@ -197,16 +198,15 @@ export async function approveUnchanged(
   at: Date,
 ): Promise<void> {
   const unchanged = [{ seqId, candidateId: id }]
-  await kb.commitToMain(staging, {
-    ...{ files: new Map(), unchanged, decided: 'operator' },
-    message: commitMessage(`Find "${title}" unchanged`, [
+  await commitToMain(kb, staging, {
+    ...{ files: new Map(), unchanged, decided: { operator: policyActor }, at },
+    subject: `Find "${title}" unchanged`,
+    trailers: [
       ['Candidate', id],
       ['Neuron', seqId],
       ...unchangedTrailers(unchanged),
       ['Kind', kind],
       ['Connector', connector],
-    ]),
-    author: signatureOf(policyActor, at),
-    at,
+    ],
   })
 }

@@ -14,6 +14,7 @@ import {
 import { accessOf, findNeuron, type NeuronRow } from '../kb/projection/neuron-queries.ts'
 import type { MainTables } from '../kb/projection/projection.ts'
 import { versionAt } from '../kb/projection/version-queries.ts'
+import { requireWaitingRoom } from '../kb/within-limits.ts'
 import { type ProposalView, proposalOf } from '../kb/writing/proposal.ts'
 import { recordCandidate } from '../kb/writing/record.ts'
 import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
@@ -191,12 +192,12 @@ async function submitStaged(
   // An approval that changes nothing breaks no test.
   if (same?.unchanged === undefined && isTestedFirst(kb, draft.settings)) {
     // It may become pending when nothing can be rolled back any more.
-    await kb.requireWaitingRoom(draft.createdBy)
+    await requireWaitingRoom(kb, draft.createdBy)
     return { row, warnings, awaitsTests: true }
   }
   await approveByPolicy(kb, staging, id, now, { same })
   const judged = findCandidate(sql, id) ?? row
-  if (known === undefined && judged.status === 'pending') await kb.requireWaitingRoom(draft.createdBy)
+  if (known === undefined && judged.status === 'pending') await requireWaitingRoom(kb, draft.createdBy)
   return { row: judged, warnings: [...warnings, ...approvalWarnings(sql, draft, judged)] }
 }
 

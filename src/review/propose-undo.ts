@@ -10,9 +10,8 @@ import { undoConnector } from '../kb/projection/candidate-queue.ts'
 import { findNeuron } from '../kb/projection/neuron-queries.ts'
 import { versionBefore } from '../kb/projection/version-queries.ts'
 import { versionsFrom, type Writer, type WrittenVersion, writtenSince } from '../kb/projection/written-versions.ts'
-import { signatureOf } from '../kb/refs/commit-message.ts'
+import { commitToQueue, proposalMessage } from '../kb/writing/commits.ts'
 import { gitFingerprint } from '../kb/writing/git-candidate.ts'
-import { proposalMessage } from '../kb/writing/push-main.ts'
 import { fileLayout } from '../markdown/file/front-matter.ts'
 import { FrontMatterError } from '../markdown/file/front-matter-edit.ts'
 import { editNeuron, parseNeuronFile } from '../markdown/file/neuron-file.ts'
@@ -180,10 +179,7 @@ async function recordUndo(
       })
     }
   }
-  if (added.length > 0) {
-    const message = proposalMessage({ candidates: added, part })
-    await kb.commitToQueue(staging, { candidates: added, message, author: signatureOf(actor, at), at })
-  }
+  await commitToQueue(kb, staging, added, { by: actor, at, message: proposalMessage(added, part) })
   const seqIds = taken.map(([seqId]) => seqId)
   return { seqIds, reversals, kept, added: added.length, left: waiting.length - taken.length }
 }

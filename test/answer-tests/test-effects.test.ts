@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { readCandidateEffects } from '../../src/answer-tests/read-effects.ts'
 import { readTestReport } from '../../src/answer-tests/read-test-report.ts'
 import { changesOf } from '../../src/answer-tests/test-effects.ts'
+import { commitToMain } from '../../src/kb/writing/commits.ts'
 import { proposePush } from '../../src/push/push-proposals.ts'
 import { dismissCandidate } from '../../src/queue/decide-candidate.ts'
 import { readSentCandidate } from '../../src/queue/lists/sent-candidates.ts'
@@ -94,7 +95,7 @@ test('effects are those that approvals have', async () => {
   const kb = await ctx.kb(curator.tenantId, 'handbook')
   const questions = ['Who is the lead of the night desk?', 'ticket rota pager', 'What of a storm?', 'vip policy']
   await kb.write((staging) =>
-    kb.commitToMain(staging, {
+    commitToMain(kb, staging, {
       files: new Map([
         [
           'tests/answers.yaml',
@@ -106,9 +107,8 @@ test('effects are those that approvals have', async () => {
             .join(''),
         ],
       ]),
-      message: 'Add tests',
-      decided: 'operator',
-      author: { name: 'Ada', email: 'ada@example.com', at: new Date() },
+      subject: 'Add tests',
+      decided: { operator: { id: 'cli', name: 'Operator' } },
       at: new Date(),
     }),
   )

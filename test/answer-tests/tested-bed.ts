@@ -1,6 +1,7 @@
 import { addAnswerTest } from '../../src/answer-tests/add-test.ts'
 import { readTestReport } from '../../src/answer-tests/read-test-report.ts'
 import { AnswerTestInput } from '../../src/contract/answer-tests.ts'
+import { commitToMain } from '../../src/kb/writing/commits.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import { candidate, newTestBed } from '../kb/support/test-bed.ts'
 import { approveCandidate } from '../support/approve-candidate.ts'
@@ -22,11 +23,10 @@ export async function testedBed() {
   const kb = await ctx.kb(curator.tenantId, 'handbook')
   const commit = (files: Record<string, string>) =>
     kb.write((staging) =>
-      kb.commitToMain(staging, {
+      commitToMain(kb, staging, {
         files: new Map(Object.entries(files)),
-        message: 'Change the tests',
-        decided: 'operator',
-        author: { name: 'Ada', email: 'ada@example.com', at: new Date() },
+        subject: 'Change the tests',
+        decided: { operator: { id: 'cli', name: 'Operator' } },
         at: new Date(),
       }),
     )

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { missingApprovals } from '../../src/kb/missing-approvals.ts'
+import { missingApprovals } from '../../src/kb/approvals.ts'
 import { parseKbFile } from '../../src/markdown/file/kb-file.ts'
 import type { Candidate } from '../../src/rules/candidates/candidate.ts'
 

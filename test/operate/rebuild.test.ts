@@ -42,7 +42,7 @@ async function differencesToRebuild(ctx: OpenContext, { curator, kbId, gitDir }:
     const opened = () => new KnowledgeBase(kb.identity, { gitDir, indexDir, parser: ctx.parser })
     let rebuilt = opened()
     if (isMainFirst) {
-      await rebuilt.followMainFirst()
+      await rebuilt.prepare()
       await rebuilt.close()
       rebuilt = opened()
     }

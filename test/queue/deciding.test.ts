@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { findCandidate } from '../../src/kb/projection/candidate-index.ts'
 import { mainRef } from '../../src/kb/refs/kb-refs.ts'
+import { commitToQueue } from '../../src/kb/writing/commits.ts'
 import { parseCandidate, roomInRecord } from '../../src/markdown/file/candidate-file.ts'
 import { parseKbFile } from '../../src/markdown/file/kb-file.ts'
 import { parseNeuronFile } from '../../src/markdown/file/neuron-file.ts'
@@ -185,8 +186,7 @@ test('an edit of one whose approval does not count fills no record beyond what c
     const reason = 'x'.repeat(roomInRecord(record) - 200)
     const decisions = [{ action: 'comment' as const, at: at.toISOString(), by, reason }]
     const message = 'Fill the record'
-    const author = { name: 'Ada', email: 'ada@example.com', at }
-    await kb.commitToQueue(staging, { candidates: [{ ...record, decisions }], message, author, at })
+    await commitToQueue(kb, staging, [{ ...record, decisions }], { by, at, message })
   })
   const approve = () => approveCandidate(bed.ctx, ada, candidateId, { content: 'Page nobody.' })
   await expect(approve()).rejects.toMatchObject({ code: 'record_full' })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { findCandidate } from '../../src/kb/projection/candidate-index.ts'
-import { signatureOf } from '../../src/kb/refs/commit-message.ts'
 import { mainRef } from '../../src/kb/refs/kb-refs.ts'
+import { commitToQueue } from '../../src/kb/writing/commits.ts'
 import { parseCandidate } from '../../src/markdown/file/candidate-file.ts'
 import { readNeuron } from '../../src/pages/read-neuron.ts'
 import { listCandidates } from '../../src/queue/lists/list-candidates.ts'
@@ -112,15 +112,9 @@ test('a page of a Source that was cut off before main is approved, though anothe
     verdict,
     title: 'The log',
   }
-  await kb.write((staging) => {
-    const at = bed.ctx.now()
-    return kb.commitToQueue(staging, {
-      candidates: [record],
-      message: 'Ingest',
-      author: signatureOf(ingestActor, at),
-      at,
-    })
-  })
+  await kb.write((staging) =>
+    commitToQueue(kb, staging, [record], { by: ingestActor, at: bed.ctx.now(), message: 'Ingest' }),
+  )
   await finishApprovals(kb, bed.ctx.now)
   expect((await readCandidate(bed.ctx, bed.curator, id)).status).toBe('approved')
 })

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { ValidationError } from '../../src/contract/errors.ts'
 import { findNeuron } from '../../src/kb/projection/neuron-queries.ts'
+import { commitToQueue } from '../../src/kb/writing/commits.ts'
 import { parseNeuronFile } from '../../src/markdown/file/neuron-file.ts'
 import { changeKbSettings, readKbSettings } from '../../src/operate/settings/change-kb-settings.ts'
 import { writePage } from '../../src/pages/write/write-page.ts'
@@ -56,10 +57,10 @@ test('a full queue refuses, writes nothing, and still takes what the policy appr
   const bed = await newTestBed()
   const kb = await bed.ctx.kb(bed.app.tenantId, 'handbook')
   const at = new Date('2026-05-01T12:00:00Z')
-  const author = { name: 'Ada', email: 'ada@example.com', at }
+  const by = { id: 'user:ada', name: 'Ada' }
   const waiting = Array.from({ length: 10_000 }, (_, n) => pendingCandidate(bed, n))
   const fill = (candidates: typeof waiting) =>
-    kb.write((staging) => kb.commitToQueue(staging, { candidates, message: 'Fill', author, at }))
+    kb.write((staging) => commitToQueue(kb, staging, candidates, { by, at, message: 'Fill' }))
   const { candidateId: dismissed } = await submitCandidate(bed.ctx, bed.app, candidate())
   await dismissCandidate(bed.ctx, bed.curator, dismissed, {})
   await fill(waiting.slice(0, 5_000))

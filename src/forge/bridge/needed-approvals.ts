@@ -3,7 +3,7 @@ import type { Awaiting } from '../../contract/envelope.ts'
 import { foldEmail } from '../../contract/people.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import { whoIs } from '../../kb/access/who-is.ts'
-import { authorsAmong } from '../../kb/missing-approvals.ts'
+import { authorsAmong, awaitedApprovals } from '../../kb/approvals.ts'
 import { findCandidate } from '../../kb/projection/candidate-index.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import { awaitingOf } from '../../queue/approval.ts'
@@ -58,7 +58,7 @@ export async function neededForFiles({ kb, forge }: Linked, paths: readonly stri
   if (deciding === null || isOpenToCurators(deciding)) return undefined
   const view = { sql: kb.projection.read, readText: (oid: Oid) => kb.repository.readText(oid) }
   const files = new Map(paths.map((path) => [path, null]))
-  const awaiting = await kb.missing(view, files, { by: undefined, of: [] })
+  const awaiting = await awaitedApprovals(kb, view, files, { by: undefined, of: [] })
   return awaiting && needed(forge.kind, awaiting, true)
 }
 

@@ -104,8 +104,7 @@ export class KbFollower {
     const read = entries.map(async ({ commit, at, changes, trailers }) => {
       const files = changes.map(async ({ path, mode, after: blob }): Promise<IndexedFile> => {
         const isText = blob !== undefined && mode.startsWith('100')
-        const neuron = isText ? await this.load(path, blob) : undefined
-        return { path, mode, blob, neuron, ...(isText ? await this.readSettings(path, blob) : {}) }
+        return { path, mode, blob, ...(isText ? await this.#readFile(path, blob) : { neuron: undefined }) }
       })
       const removals = parseRemovals(trailers)
       const told = { removals, unchanged: parseUnchanged(trailers), firstCome: firstComeNeurons(trailers) }
@@ -148,25 +147,28 @@ export class KbFollower {
     else forgetCandidate(this.#projection, id)
   }
 
-  /** Returns the settings of `kb.yaml` that the index needs. */
-  async readSettings(path: string, blob: Oid): Promise<Pick<IndexedFile, 'inlineTags'>> {
-    if (path !== 'kb.yaml') return {}
-    return { inlineTags: parseKbFile(await this.#repository.readTextOnce(blob)).settings.inlineTags }
-  }
-
   /** Reads the fields of a file of main that the index stores. */
-  readonly load = async (path: string, blob: Oid): Promise<IndexedNeuron | undefined> => {
-    if (!isNeuronPath(path)) return undefined
-    return readNeuronForIndex(path, await this.#repository.readTextOnce(blob), this.#parser)
+  readonly load = async (path: string, blob: Oid): Promise<IndexedNeuron | undefined> =>
+    (await this.#readFile(path, blob)).neuron
+
+  #readFile(path: string, blob: Oid): ReturnType<typeof readForIndex> {
+    return readForIndex(this.#parser, path, () => this.#repository.readTextOnce(blob))
   }
 }
 
-/** Returns the fields of a Neuron's file that the projection stores; undefined for a file without a seqId, which is no Neuron yet. */
-export async function readNeuronForIndex(
-  path: string,
-  text: string,
+/** Returns the facts about a file of main that the projection stores. @param read returns its text, which most files do not need */
+export async function readForIndex(
   parser: ParserPool,
-): Promise<IndexedNeuron | undefined> {
+  path: string,
+  read: () => Promise<string>,
+): Promise<Pick<IndexedFile, 'neuron' | 'inlineTags'>> {
+  if (isNeuronPath(path)) return { neuron: await readNeuronForIndex(path, await read(), parser) }
+  if (path !== 'kb.yaml') return { neuron: undefined }
+  return { neuron: undefined, inlineTags: parseKbFile(await read()).settings.inlineTags }
+}
+
+/** Returns the fields of a Neuron's file that the projection stores; undefined for a file without a seqId, which is no Neuron yet. */
+async function readNeuronForIndex(path: string, text: string, parser: ParserPool): Promise<IndexedNeuron | undefined> {
   const file = parseNeuronFile(text)
   const { seqId, id: documentId, tags, audience, aliases, edges, candidate: candidateId, ...fields } = file.fields
   const { connector, sources, verified, owner } = fields

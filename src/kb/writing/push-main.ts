@@ -3,14 +3,15 @@ import type { Oid } from '../../git/objects/object.ts'
 import type { TreeChange } from '../../git/repository.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
-import { type Actor, type Candidate, type Decision, followsRename } from '../../rules/candidates/candidate.ts'
+import { type Actor, type Candidate, followsRename } from '../../rules/candidates/candidate.ts'
 import { awaitingText } from '../../rules/deciding.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
+import { awaitedApprovals, type DecidedPage, withoutServerKeys } from '../approvals.ts'
 import type { FileContents, KnowledgeBase } from '../knowledge-base.ts'
 import { findCandidate } from '../projection/candidate-index.ts'
-import { commitMessage, removalTrailers, signatureOf } from '../refs/commit-message.ts'
 import { mainRef } from '../refs/kb-refs.ts'
-import { type DecidedPage, withoutServerKeys } from '../standing-votes.ts'
+import { requirePlaces } from '../within-limits.ts'
+import { commitToMain, commitToQueue } from './commits.ts'
 import type { Origin } from './git-candidate.ts'
 import { readLostHistory } from './lost-history.ts'
 import type { MainView } from './merge-candidate.ts'
@@ -70,7 +71,7 @@ export async function pushToMain(
     const isNothing = pushed.neurons.length === 0 && pushed.files.size === 0
     if (isNothing && isBehind && push.follows === undefined) return { commit: undefined, neurons: [] }
     if (!isNothing && push.follows === 'merge nothing') throw new PushRefused(waits)
-    await kb.requirePlaces(push.approver, { neurons: pushed.neurons, files: pushed.files.keys() })
+    await requirePlaces(kb, push.approver, { neurons: pushed.neurons, files: pushed.files.keys() })
     const { pages, files: pictures } = await takePictures(kb, pushed.neurons)
     const files = new Map([...pushed.files, ...pictures])
     const taking = await takeNeurons(kb, pages, {
@@ -90,20 +91,13 @@ export async function pushToMain(
         taken.of.map(({ candidate }) => candidate),
       )
     const decided = { by: push.approver, brings, ...taken }
-    const awaiting = await kb.missing(staging, all, decided)
+    const awaiting = await awaitedApprovals(kb, staging, all, decided)
     if (awaiting !== undefined) throw new PushRefused(`${awaitingText(awaiting)} ${propose}`, [], true)
-    const author = signatureOf(push.approver, at)
-    if (taking.candidates.length > 0) {
-      const message = proposalMessage(taking)
-      await kb.commitToQueue(staging, { candidates: taking.candidates, isTaken: true, message, author, at })
-    }
-    const commit = await kb.commitToMain(staging, {
-      files: all,
-      removals: taking.removals,
-      decided,
-      message: mergeMessage(push, taking, await kb.approvers(staging, decided)),
-      mergeParent: push.to,
-      ...{ author, at },
+    await commitToQueue(kb, staging, taking.candidates, { by: push.approver, at, isTaken: true })
+    const commit = await commitToMain(kb, staging, {
+      ...{ files: all, removals: taking.removals, decided, mergeParent: push.to, at },
+      subject: push.follows === 'leave out' ? 'Leave out what awaits approval' : subjectOf(taking.neurons),
+      trailers: [...approvalTrailers(taking.neurons), ['Connector', 'git'], ['Pushed', push.to]],
     })
     return { commit, neurons: taking.neurons }
   })
@@ -131,18 +125,6 @@ async function mergedPush(kb: KnowledgeBase, view: MainView, push: MainPush): Pr
   const { conflicts, ...merged } = await mergePush(pushView(kb, view, push.from), push)
   if (conflicts.length > 0) throw new PushRefused(conflicting, conflicts)
   return merged
-}
-
-const verbs: Partial<Record<Decision['action'], string>> = { approve: 'Vote for', reopen: 'Reopen', dismiss: 'Dismiss' }
-
-/** Returns the message of the queue's commit with the candidates of a push. */
-export function proposalMessage({ candidates, part = '' }: Pick<Taking, 'candidates'> & { part?: string }): string {
-  const [first] = candidates
-  const what = candidates.length === 1 ? `"${first?.title}"` : `${candidates.length} changes of Neurons`
-  const [action, ...others] = new Set(candidates.map(({ decisions }) => decisions.at(-1)?.action))
-  const verb = (others.length === 0 && action && verbs[action]) || 'Propose'
-  const ids = candidates.map(({ id }): [string, string] => ['Candidate', id])
-  return commitMessage(`${verb} ${what}${part}`, [...ids, ['Connector', first?.connector ?? '']])
 }
 
 /** Returns the candidates that a push approves, and whether it brings more than they propose. Links that follow a rename have no author. */
@@ -199,20 +181,6 @@ function unlessRefused(error: unknown): undefined {
 
 function bare(text: string | null): string | undefined {
   return text === null ? undefined : withoutServerKeys(text)
-}
-
-function mergeMessage(
-  { to, follows }: MainPush,
-  { neurons, removals }: Taking,
-  approvedBy: [string, string][],
-): string {
-  return commitMessage(follows === 'leave out' ? 'Leave out what awaits approval' : subjectOf(neurons), [
-    ...approvalTrailers(neurons),
-    ['Connector', 'git'],
-    ['Pushed', to],
-    ...approvedBy,
-    ...removalTrailers(removals),
-  ])
 }
 
 /** Describes a commit's changes of Neurons in one line. */

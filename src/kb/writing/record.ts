@@ -7,6 +7,7 @@ import { pendingForTarget } from '../projection/candidate-index.ts'
 import { freeNumberAfter, highestNumber } from '../projection/version-queries.ts'
 import { commitMessage, committer, signatureOf } from '../refs/commit-message.ts'
 import { formatSeqFloor, queueRef, seqFloorPath } from '../refs/kb-refs.ts'
+import { commitToQueue } from './commits.ts'
 
 const maxComments = 200
 /** Bytes of a record that comments leave to the decisions after them. */
@@ -20,12 +21,8 @@ export async function recordCandidate(
 ): Promise<void> {
   const { id, kind, connector, title, createdBy, createdAt } = candidate
   const { by, at } = candidate.decisions.at(-1) ?? { by: createdBy, at: createdAt }
-  await kb.commitToQueue(staging, {
-    candidates: [candidate],
-    message: commitMessage(`${verb} "${title}"`, { Candidate: id, Kind: kind, Connector: connector }),
-    author: signatureOf(by, new Date(at)),
-    at: new Date(at),
-  })
+  const message = commitMessage(`${verb} "${title}"`, { Candidate: id, Kind: kind, Connector: connector })
+  await commitToQueue(kb, staging, [candidate], { by, at: new Date(at), message })
 }
 
 /** The pending candidates of a connector for a Neuron. Within a write. */

@@ -6,8 +6,8 @@ import type { Context } from '../../kb/context.ts'
 import { createKnowledgeBase, operator } from '../../kb/create-kb.ts'
 import { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { countRows } from '../../kb/projection/neuron-queries.ts'
-import { commitMessage, signatureOf } from '../../kb/refs/commit-message.ts'
 import { mainRef } from '../../kb/refs/kb-refs.ts'
+import { commitToMain } from '../../kb/writing/commits.ts'
 import { nextNumber, raiseSeqFloor } from '../../kb/writing/record.ts'
 import { parseKbFile } from '../../markdown/file/kb-file.ts'
 import { formatFindings } from '../../push/push-report.ts'
@@ -89,11 +89,10 @@ async function continueMirror(kb: KnowledgeBase, at: Date): Promise<void> {
   const isRenamed = document.get('slug') !== slug
   document.set('slug', slug)
   const files = new Map([['kb.yaml', document.toString({ lineWidth: 0 })]])
-  const message = commitMessage(`Name the knowledge base ${slug}`, { 'Knowledge-Base': id })
-  const commit = { files, message, decided: 'operator', author: signatureOf(operator, at), at } as const
   await kb.write(async (staging) => {
     await raiseSeqFloor(kb, staging, { floor: floorAbove(nextNumber(kb) - 1), actor: operator, at })
-    if (isRenamed) await kb.commitToMain(staging, commit)
+    const [subject, trailers] = [`Name the knowledge base ${slug}`, [['Knowledge-Base', id] as const]]
+    if (isRenamed) await commitToMain(kb, staging, { files, subject, trailers, decided: { operator }, at })
   })
 }
 

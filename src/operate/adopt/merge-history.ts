@@ -8,6 +8,7 @@ import type { Context } from '../../kb/context.ts'
 import { operator } from '../../kb/create-kb.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { commitMessage, committer, signatureOf } from '../../kb/refs/commit-message.ts'
+import { commitToMain } from '../../kb/writing/commits.ts'
 import { checkPushedObjects } from '../../push/checks/check-objects.ts'
 import { OutsideAdoption } from '../../push/outside/adopt-outside.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
@@ -36,16 +37,15 @@ export async function mergeHistory(
       `${source} ${lacks}: adopt a full copy, as git clone --mirror makes it with a curator's key. Or remove kb.yaml and the seqIds of its pages in a commit, and adopt it as pages of others.`,
     )
   const at = now()
-  const author = signatureOf(operator, at)
   const isPage = ({ path }: { path: string }) => isNeuronPath(withPageExtension(path))
   const isInPlace = (await listFiles(repository, tip)).some(isPage)
   const mergeParent = isInPlace ? tip : await moveToNeurons(repository, tip, at)
   const listed = await listFiles(repository, mergeParent)
   if (!listed.some(isPage)) throw new AdoptionRefused(`${source} has no file of Markdown.`)
   const files = new Map(listed.map(({ path, oid }) => [withPageExtension(path), { oid }]))
-  const message = commitMessage(`Adopt the history of ${source}`, { 'Knowledge-Base': kb.identity.id })
-  const commit = { files, message, decided: 'operator', author, at, mergeParent } as const
-  await kb.write((staging) => kb.commitToMain(staging, commit))
+  const [subject, trailers] = [`Adopt the history of ${source}`, [['Knowledge-Base', kb.identity.id] as const]]
+  const commit = { files, subject, trailers, decided: { operator }, at, mergeParent }
+  await kb.write((staging) => commitToMain(kb, staging, commit))
   return new OutsideAdoption(kb, undefined, { parser, now }).adopt()
 }
 

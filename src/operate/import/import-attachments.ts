@@ -4,8 +4,8 @@ import { hashObject, type Oid } from '../../git/objects/object.ts'
 import type { Staging } from '../../git/staging.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { blobAtPath, isBlocked } from '../../kb/projection/file-queries.ts'
-import { commitMessage, signatureOf } from '../../kb/refs/commit-message.ts'
 import { mainRef } from '../../kb/refs/kb-refs.ts'
+import { commitToMain } from '../../kb/writing/commits.ts'
 import type { Actor } from '../../rules/candidates/candidate.ts'
 import { checkLfsPointer, maxPointerBytes } from '../../rules/check/check-content.ts'
 import type { PlannedFile, Skipped } from './import-plan.ts'
@@ -79,8 +79,8 @@ async function importBatch(
     } else if (reason !== 'unchanged') report.skipped.push({ path: origin, reason })
   }
   if (files.size === 0) return report
-  const message = commitMessage(`Import ${files.size} attachments`, { Connector: 'import' })
-  await kb.commitToMain(staging, { files, message, decided: 'operator', author: signatureOf(actor, at), at })
+  const [subject, trailers] = [`Import ${files.size} attachments`, [['Connector', 'import'] as const]]
+  await commitToMain(kb, staging, { files, subject, trailers, decided: { operator: actor }, at })
   return report
 }
 

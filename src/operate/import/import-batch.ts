@@ -6,7 +6,8 @@ import { candidatesOfOrigin, type OriginRow } from '../../kb/projection/candidat
 import { isBlocked } from '../../kb/projection/file-queries.ts'
 import { findNeuron, type NeuronRow } from '../../kb/projection/neuron-queries.ts'
 import { versionAt } from '../../kb/projection/version-queries.ts'
-import { commitMessage, signatureOf } from '../../kb/refs/commit-message.ts'
+import { commitMessage } from '../../kb/refs/commit-message.ts'
+import { commitToMain, commitToQueue } from '../../kb/writing/commits.ts'
 import { nextNumbers } from '../../kb/writing/record.ts'
 import { type ChangedFiles, followFiles } from '../../kb/writing/rename/follow-files.ts'
 import { aliasesToKeep } from '../../kb/writing/rename/rename-neuron.ts'
@@ -78,19 +79,14 @@ export async function importBatch(
   }
   for (const file of notes) batch.counts[await importNote(batch, file)]++
   const { counts, written, created, conflicts, candidates, files } = batch
-  const author = signatureOf(actor, at)
-  const message = (verb: string, size: number) =>
-    commitMessage(`${verb} ${size} ${size === 1 ? 'note' : 'notes'}`, { Connector: importConnector })
-  if (candidates.size > 0) {
-    const records = { candidates: [...candidates.values()], message: message('Propose', candidates.size) }
-    await kb.commitToQueue(staging, { ...records, author, at })
+  const subject = (verb: string, size: number) => `${verb} ${size} ${size === 1 ? 'note' : 'notes'}`
+  const trailers = [['Connector', importConnector] as const]
+  const message = commitMessage(subject('Propose', candidates.size), trailers)
+  await commitToQueue(kb, staging, [...candidates.values()], { by: actor, at, message })
+  if (files.size > 0) {
+    const commit = { files, subject: subject('Import', written.length), trailers, decided: { operator: actor }, at }
+    await commitToMain(kb, staging, commit)
   }
-  if (files.size > 0)
-    await kb.commitToMain(staging, {
-      message: message('Import', batch.written.length),
-      decided: 'operator',
-      ...{ files, author, at },
-    })
   return { counts, written, created, conflicts }
 }
 

@@ -6,7 +6,7 @@ import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { broughtNeurons } from '../../kb/projection/candidate-index.ts'
 import { blobAtPath, filePaths } from '../../kb/projection/file-queries.ts'
 import { partialNeurons } from '../../kb/projection/neuron-queries.ts'
-import { commitMessage, signatureOf } from '../../kb/refs/commit-message.ts'
+import { commitToMain } from '../../kb/writing/commits.ts'
 import { fileLayout } from '../../markdown/file/front-matter.ts'
 import { parseKbFile } from '../../markdown/file/kb-file.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
@@ -248,11 +248,11 @@ function turnOnInlineTags(
     }
     if (settings.inlineTags || (!isAsked && document.has('inlineTags'))) return false
     document.set('inlineTags', true)
-    await kb.commitToMain(staging, {
+    await commitToMain(kb, staging, {
       files: new Map([['kb.yaml', document.toString({ lineWidth: 0 })]]),
-      message: commitMessage('Let #tags in the text of notes count', { Connector: 'import' }),
-      decided: 'operator',
-      author: signatureOf(actor, at),
+      subject: 'Let #tags in the text of notes count',
+      trailers: [['Connector', 'import']],
+      decided: { operator: actor },
       at,
     })
     return true

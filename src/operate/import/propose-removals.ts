@@ -1,7 +1,8 @@
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { type BroughtNeuron, candidatesOfOrigin, pendingRemovals } from '../../kb/projection/candidate-index.ts'
 import { titleOf } from '../../kb/projection/neuron-queries.ts'
-import { commitMessage, signatureOf } from '../../kb/refs/commit-message.ts'
+import { commitMessage } from '../../kb/refs/commit-message.ts'
+import { commitToQueue } from '../../kb/writing/commits.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import type { Actor, Candidate } from '../../rules/candidates/candidate.ts'
 import { candidateIdFor } from '../../rules/candidates/candidate-id.ts'
@@ -45,9 +46,8 @@ export function proposeRemovals(
         decisions: [],
       })
     }
-    if (candidates.length === 0) return 0
     const message = commitMessage(`Propose to remove ${candidates.length} Neurons`, { Connector: importConnector })
-    await kb.commitToQueue(staging, { candidates, message, author: signatureOf(actor, at), at })
+    await commitToQueue(kb, staging, candidates, { by: actor, at, message })
     return candidates.length
   })
 }

@@ -4,7 +4,7 @@ import { recordAct } from '../../kb/access/audit.ts'
 import type { Context } from '../../kb/context.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { blobAtPath } from '../../kb/projection/file-queries.ts'
-import { commitMessage, signatureOf } from '../../kb/refs/commit-message.ts'
+import { commitToMain } from '../../kb/writing/commits.ts'
 import { parseKbFile } from '../../markdown/file/kb-file.ts'
 import { editKbFile } from '../../markdown/file/kb-file-edit.ts'
 import { problemsInSettings } from '../../push/checks/check-tip.ts'
@@ -89,16 +89,12 @@ export async function changeKbSettings(
     const blob = blobAtPath(kb.projection.write, 'kb.yaml')
     const { text, before, changed } = await plan(kb, blob, change, (oid) => staging.readText(oid))
     if (text === before) return undefined
-    const [at, decided] = [ctx.now(), { by, of: [] }]
-    return kb.commitToMain(staging, {
+    return commitToMain(kb, staging, {
       files: new Map([['kb.yaml', text]]),
-      message: commitMessage(`Change the settings: ${changed.join(', ')}`, [
-        ['Connector', 'console'],
-        ...(await kb.approvers(staging, decided)),
-      ]),
-      decided,
-      author: signatureOf(by, at),
-      at,
+      subject: `Change the settings: ${changed.join(', ')}`,
+      trailers: [['Connector', 'console']],
+      decided: { by, of: [] },
+      at: ctx.now(),
     })
   })
   const { slug } = kb.identity

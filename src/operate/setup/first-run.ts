@@ -4,7 +4,7 @@ import type { Context } from '../../kb/context.ts'
 import { createKnowledgeBase, operator, templateDir } from '../../kb/create-kb.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { blobAtPath } from '../../kb/projection/file-queries.ts'
-import { commitMessage, signatureOf } from '../../kb/refs/commit-message.ts'
+import { commitToMain } from '../../kb/writing/commits.ts'
 import { importDirectory } from '../import/import-directory.ts'
 import { submitExamples } from './example-candidates.ts'
 
@@ -45,13 +45,12 @@ async function addTests({ now }: Context, kb: KnowledgeBase): Promise<void> {
   const text = await readFile(join(templateDir, file), 'utf8')
   await kb.write(async (staging) => {
     if (blobAtPath(kb.projection.write, file) !== undefined) return
-    const at = now()
-    await kb.commitToMain(staging, {
+    await commitToMain(kb, staging, {
       files: new Map([[file, text]]),
-      message: commitMessage('Add answer tests', { Connector: 'ganglion' }),
-      decided: 'operator',
-      author: signatureOf(operator, at),
-      at,
+      subject: 'Add answer tests',
+      trailers: [['Connector', 'ganglion']],
+      decided: { operator },
+      at: now(),
     })
   })
 }

@@ -13,10 +13,11 @@ import {
   versionBefore,
   wasGiven,
 } from '../../kb/projection/version-queries.ts'
-import { commitMessage, isByServer, removalTrailers, signatureOf } from '../../kb/refs/commit-message.ts'
+import { isByServer } from '../../kb/refs/commit-message.ts'
+import { commitToMain, commitToQueue } from '../../kb/writing/commits.ts'
 import { gitCandidate, madeAgain, pageParts } from '../../kb/writing/git-candidate.ts'
 import { type LostHistory, readLostHistory } from '../../kb/writing/lost-history.ts'
-import { approvalTrailers, proposalMessage, subjectOf } from '../../kb/writing/push-main.ts'
+import { approvalTrailers, subjectOf } from '../../kb/writing/push-main.ts'
 import { type PushedNeuron, PushRefused, withoutCopiedOrigin } from '../../kb/writing/pushed-neurons.ts'
 import { takeNeurons, takePictures } from '../../kb/writing/take-neurons.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
@@ -141,19 +142,16 @@ export class OutsideAdoption {
         aliases: new Map(outsiders.map(({ neuron, aliases }) => [neuron.seqId ?? '', aliases])),
       })
       const { candidates, neurons, removals } = taking
-      const author = signatureOf(outside, at)
-      await kb.commitToQueue(staging, { candidates, message: proposalMessage(taking), author, at })
-      const trailers: [string, string][] = [['Connector', 'git'], ...removalTrailers(removals)]
-      await kb.commitToMain(staging, {
+      await commitToQueue(kb, staging, candidates, { by: outside, at })
+      await commitToMain(kb, staging, {
         // A deleted page is gone already, and another file may have its path.
         files: new Map<string, string | Buffer | null>([
           ...brought.files,
           ...[...taking.files].filter(([, text]) => text !== null),
         ]),
-        removals,
-        decided: 'operator',
-        message: commitMessage(subjectOf(neurons), [...approvalTrailers(neurons), ...trailers]),
-        ...{ author, at },
+        ...{ removals, decided: { operator: outside }, at },
+        subject: subjectOf(neurons),
+        trailers: [...approvalTrailers(neurons), ['Connector', 'git']],
       })
     })
   }
@@ -241,9 +239,7 @@ function record(kb: KnowledgeBase, rows: readonly UnrecordedRow[], by: Actor, at
   return kb.write(async (staging) => {
     const missing = rows.filter(({ candidateId }) => findCandidate(kb.projection.write, candidateId) === undefined)
     const candidates = await Promise.all(missing.map((row) => recordOf(kb, row, by, at)))
-    if (candidates.length === 0) return
-    const author = signatureOf(by, at)
-    await kb.commitToQueue(staging, { candidates, message: proposalMessage({ candidates }), author, at })
+    await commitToQueue(kb, staging, candidates, { by, at })
   })
 }
 

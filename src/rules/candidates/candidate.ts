@@ -12,6 +12,9 @@ export const ingestConnector = 'ingest'
 /** Author of the candidates that are compiled from Sources. */
 export const ingestActor: Actor = { id: 'ingest', name: 'Ingest' }
 
+/** Approver of what the KB's policy approves. */
+export const policyActor: Actor = { id: 'policy', name: "The knowledge base's policy" }
+
 /** Decision of the KB's policy on a new candidate. */
 export type Verdict = {
   approve: boolean

@@ -1,11 +1,12 @@
 import { v7 as uuidv7 } from 'uuid'
+import { awaitedApprovals, type DecidedPage } from '../../kb/approvals.ts'
 import type { Context } from '../../kb/context.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { freePagePath, takenOnMain } from '../../kb/new-path.ts'
 import { candidatesOfOrigin, type OriginRow, originsBelow } from '../../kb/projection/candidate-index.ts'
 import { findNeuron, type NeuronRow } from '../../kb/projection/neuron-queries.ts'
-import { commitMessage, signatureOf } from '../../kb/refs/commit-message.ts'
-import type { DecidedPage } from '../../kb/standing-votes.ts'
+import { commitMessage } from '../../kb/refs/commit-message.ts'
+import { commitToMain, commitToQueue } from '../../kb/writing/commits.ts'
 import { proposalOf } from '../../kb/writing/proposal.ts'
 import { nextNumbers } from '../../kb/writing/record.ts'
 import { sightOf } from '../../kb/writing/rename/name-change.ts'
@@ -122,21 +123,18 @@ async function takePages(
   if (candidates.size > 0) {
     const ids = [...candidates.keys()].map((id): [string, string] => ['Candidate', id])
     const message = commitMessage(`Propose pages of ${source.filename}`, [...ids, ...originTrailers(source)])
-    const author = signatureOf(ingestActor, at)
-    await kb.commitToQueue(staging, { candidates: [...candidates.values()], message, author, at })
+    await commitToQueue(kb, staging, [...candidates.values()], { by: ingestActor, at, message })
   }
   return batch
 }
 
 async function commitApproved({ kb, staging, source, at, files, trailers, approved, outcome }: Batch): Promise<void> {
   if (files.size === 0) return
-  const message = commitMessage(`Ingest ${source.filename}`, [
-    ...trailers,
-    ...originTrailers(source),
-    ['Approved-By', "The knowledge base's policy <policy>"],
-  ])
-  const decided = { by: ingestActor, of: approved }
-  outcome.commit = await kb.commitToMain(staging, { files, message, decided, author: signatureOf(ingestActor, at), at })
+  outcome.commit = await commitToMain(kb, staging, {
+    ...{ files, decided: { by: ingestActor, of: approved }, at },
+    subject: `Ingest ${source.filename}`,
+    trailers: [...trailers, ...originTrailers(source)],
+  })
 }
 
 function originTrailers({ id }: IngestedSource): [string, string][] {
@@ -218,7 +216,7 @@ async function approve(batch: Batch, candidate: Candidate, target: NeuronRow | u
   const named = aliases.length === 0 || text === null ? text : editNeuron(text, { aliases })
   const page = named === null || hasReadableSize(named) ? named : text
   const decided = { candidate, path, text: page }
-  const awaiting = await kb.missing(staging, new Map([[path, page]]), { by: ingestActor, of: [decided] })
+  const awaiting = await awaitedApprovals(kb, staging, new Map([[path, page]]), { by: ingestActor, of: [decided] })
   if (awaiting !== undefined) return leave({ reason: awaitingText(awaiting) })
   files.set(path, page)
   batch.approved.push(decided)

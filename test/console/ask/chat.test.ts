@@ -2,6 +2,7 @@ import { parseHTML } from 'linkedom'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Answerer } from '../../../src/chat/answerer.ts'
 import { findNeuron } from '../../../src/kb/projection/neuron-queries.ts'
+import { commitToMain } from '../../../src/kb/writing/commits.ts'
 import { submitCandidate } from '../../../src/queue/submit-candidate.ts'
 import { addSource } from '../../kb/support/ingest-support.ts'
 import { candidate, correction } from '../../kb/support/test-bed.ts'
@@ -229,11 +230,10 @@ test('what an answer rests on leads to the page of the Source, for those who may
   const text = await kb.repository.readText(neuron.blob)
   const sources = `sources:\n  - { id: ${open.id}, filename: vip.pdf, page: "5-9" }\n  - { id: ${hidden.id}, filename: hr.pdf }\n`
   await kb.write((staging) =>
-    kb.commitToMain(staging, {
-      decided: 'operator',
+    commitToMain(kb, staging, {
+      decided: { operator: { id: 'cli', name: 'Operator' } },
       files: new Map([[neuron.path, text.replace(/\n---\n/, `\n${sources}---\n`)]]),
-      message: 'Name the Sources',
-      author: { name: 'Test', email: 'test@example.com', at: new Date() },
+      subject: 'Name the Sources',
       at: new Date(),
     }),
   )

@@ -8,6 +8,7 @@ import type { KbIdentity } from '../../../src/kb/kb-identity.ts'
 import { inUse } from '../../../src/kb/open/kb-use.ts'
 import { mostOpenWith, OpenKbs } from '../../../src/kb/open/open-kbs.ts'
 import { Projection } from '../../../src/kb/projection/projection.ts'
+import { commitToMain } from '../../../src/kb/writing/commits.ts'
 import { readFile } from '../../../src/pages/attachments/read-file.ts'
 import { findNames } from '../../../src/pages/graph/find-names.ts'
 import { listKnowledgeBases } from '../../../src/pages/list-knowledge-bases.ts'
@@ -193,11 +194,10 @@ test('where there is room for two, five are used in turn, and one in use is neve
       const kb = await kbs.open(identity)
       await kb.write(async (staging) => {
         const files = new Map([['neurons/note.md', `A note in ${identity.slug}.`]])
-        await kb.commitToMain(staging, {
-          decided: 'operator',
+        await commitToMain(kb, staging, {
+          decided: { operator: { id: 'cli', name: 'Operator' } },
           files,
-          message: 'Write',
-          author: { name: 'Ann', email: 'ann@example.org', at: new Date() },
+          subject: 'Write',
           at: new Date(),
         })
       })

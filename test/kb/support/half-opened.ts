@@ -21,7 +21,7 @@ export async function followMainOnly({
   const indexDir = join(dataDir, 'index', kbId)
   rmSync(indexDir, { recursive: true })
   const kb = new KnowledgeBase(identity, { gitDir, indexDir, parser: threads.of(ParserPool) })
-  await kb.followMainFirst()
+  await kb.prepare()
   expect(kb.heads()).toEqual({ main: expect.any(String), queue: undefined, revision: expect.any(Number) })
   await kb.close()
   return join(indexDir, projectionFile)

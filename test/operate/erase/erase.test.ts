@@ -11,8 +11,8 @@ import { Repository } from '../../../src/git/repository.ts'
 import { recordAct } from '../../../src/kb/access/audit.ts'
 import { createKnowledgeBase } from '../../../src/kb/create-kb.ts'
 import { findCandidate } from '../../../src/kb/projection/candidate-index.ts'
-import { signatureOf } from '../../../src/kb/refs/commit-message.ts'
 import { mainRef } from '../../../src/kb/refs/kb-refs.ts'
+import { commitToQueue } from '../../../src/kb/writing/commits.ts'
 import { parseCandidate } from '../../../src/markdown/file/candidate-file.ts'
 import type { ErasureStep } from '../../../src/operate/erase/erase.ts'
 import { findTexts } from '../../../src/operate/erase/find-texts.ts'
@@ -392,12 +392,7 @@ test('answer tests that a candidate carries go with its page, and lose a text as
     await kb.write(async (staging) => {
       const record = parseCandidate(await staging.readText(findCandidate(kb.projection.write, id)?.blob ?? ''))
       const candidates = [{ ...record, tests: [{ path: 'tests/a.yaml', base, text }] }]
-      await kb.commitToQueue(staging, {
-        candidates,
-        message: 'Carry',
-        author: signatureOf(curator, new Date()),
-        at: new Date(),
-      })
+      await commitToQueue(kb, staging, candidates, { by: curator, at: new Date(), message: 'Carry' })
     })
   }
   const erased = await house.propose(correction(seqId, 'Quist lives on the quay.', { title: 'Quist' }))

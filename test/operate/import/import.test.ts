@@ -2,6 +2,7 @@ import { rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { repositoryLoad } from '../../../src/git/maintenance.ts'
+import { commitToMain } from '../../../src/kb/writing/commits.ts'
 import { parseNeuronFile } from '../../../src/markdown/file/neuron-file.ts'
 import { readNeuron } from '../../../src/pages/read-neuron.ts'
 import { checkDirectory } from '../../../src/push/clone-check/check-directory.ts'
@@ -490,14 +491,18 @@ test('what cannot be imported is skipped with the reason', async () => {
 test('a name that main has already is not taken from its holder', async () => {
   const given = await importing({ 'Guide.md': 'from the folder', 'img/logo.png': 'ours', 'Docs/a.md': 'a' })
   const at = new Date()
-  const author = { name: 'C', email: 'c@example.com', at }
   const files = new Map([
     ['neurons/guide.md', '---\nseqId: notes_00000001\n---\n\nfrom main\n'],
     ['neurons/img/logo.png', 'theirs'],
     ['neurons/docs/b.md', 'b'],
   ])
   await given.kb.write((staging) =>
-    given.kb.commitToMain(staging, { files, message: 'Begin', decided: 'operator', author, at }),
+    commitToMain(given.kb, staging, {
+      files,
+      subject: 'Begin',
+      decided: { operator: { id: 'cli', name: 'Operator' } },
+      at,
+    }),
   )
   const { renamed, skipped } = await given.run()
   expect(renamed).toEqual([

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { OpenContext } from '../../../src/app/open-context.ts'
 import { createKnowledgeBase } from '../../../src/kb/create-kb.ts'
+import { commitToQueue } from '../../../src/kb/writing/commits.ts'
 import { lintKb } from '../../../src/operate/lint/lint-kb.ts'
 import { LintSchedules } from '../../../src/operate/lint/run-lint-schedule.ts'
 import { readNeuron } from '../../../src/pages/read-neuron.ts'
@@ -197,8 +198,8 @@ test('a queue without room takes what it can; the rest stays open and is propose
       ...{ createdAt: at.toISOString(), createdBy: { id: 'key:app-key', name: 'The app' }, decisions: [] },
     }),
   )
-  const author = { name: 'Ada', email: 'ada@example.com', at }
-  await kb.write((staging) => kb.commitToQueue(staging, { candidates: waiting, message: 'Fill', author, at }))
+  const by = { id: 'user:ada', name: 'Ada' }
+  await kb.write((staging) => commitToQueue(kb, staging, waiting, { by, at, message: 'Fill' }))
   const statuses = async () => (await lint(bed)).map(({ status }) => status)
   expect(await statuses()).toEqual(['proposed', 'proposed', 'open', 'open', 'open'])
   await dismissCandidate(bed.ctx, bed.curator, waiting[0]?.id ?? '', {})

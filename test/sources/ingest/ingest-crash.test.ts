@@ -17,7 +17,7 @@ const script = `
   import { appendFileSync } from 'node:fs'
   import { setTimeout as delay } from 'node:timers/promises'
   const { openContext } = await import(${moduleUrl('app/open-context')})
-  const { startIngest } = await import(${moduleUrl('sources/ingest/start-ingest')})
+  const { startIngest } = await import(${moduleUrl('sources/ingest/job-runner')})
   const [dataDir, ledger, hangsAt] = process.argv.slice(1)
   const ctx = await openContext({ dataDir })
   const pause = () => delay(Math.random() * 15)
