@@ -241,7 +241,7 @@ function isFirstLike(people: readonly string[], at: number, all: readonly (reado
  * Returns who has voted for each of several pages as a commit makes them now: the actor of each person, by person. A vote falls when the
  * page or its audience has changed since, unless `kb.yaml` keeps votes over clean merges.
  */
-export async function standingVotes(
+async function standingVotes(
   settings: Judging,
   { of, writes }: { of: readonly JudgedPage[]; writes?: (() => Promise<boolean>) | undefined },
   whoIs: WhoIs,
@@ -262,7 +262,7 @@ export async function standingVotes(
 }
 
 /** Returns the page and audience that a vote is for. A vote on a removal is for the removed page. */
-export function votedPage(
+function votedPage(
   { text, before }: Pick<JudgedPage, 'text' | 'before'>,
   settings: Pick<KbSettings, 'defaultAudience' | 'inlineTags'>,
 ): VotedPage {
