@@ -1,5 +1,6 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { KeyLimits } from '../contract/administration.ts'
 import { GanglionError } from '../contract/errors.ts'
 import { FolderRefs } from '../git/folder-refs.ts'
 import { GroupCommit } from '../git/group-commit.ts'
@@ -9,10 +10,10 @@ import { clearAbandonedLocks } from '../git/refs/ref-lock.ts'
 import type { Heads, RefStore } from '../git/refs/ref-store.ts'
 import { clearAbandonedQuarantines } from '../git/serve/abandoned-quarantines.ts'
 import type { Staging } from '../git/staging.ts'
+import type { Decider } from '../rules/deciding.ts'
 import { coalesce } from '../system/concurrency/coalesce.ts'
 import { onceInTurn } from '../system/concurrency/shared-turn.ts'
 import { observed } from '../system/work.ts'
-import type { WhoIs } from './approvals.ts'
 import type { Cluster } from './cluster/cluster.ts'
 import { isStorageFull } from './failure.ts'
 import { FollowedKb, type KbFiles } from './follow/followed-kb.ts'
@@ -20,7 +21,6 @@ import type { KbIdentity } from './kb-identity.ts'
 import { countPending } from './projection/candidate-index.ts'
 import type { ChangedRows } from './projection/changed-rows.ts'
 import { mainRef, queueRef, RepositoryMissing } from './refs/kb-refs.ts'
-import type { LimitsOf } from './within-limits.ts'
 
 /** Text or bytes by path, or the id of a blob that the repository has; null removes the file. */
 export type FileContents = ReadonlyMap<string, string | Buffer | { oid: Oid } | null>
@@ -38,17 +38,17 @@ export type TriedOut<T> = {
 }
 
 /** Facts about people and keys, which are not in git. */
-type KbPeople = {
-  /** Returns what a key may propose. */
-  limitsOf: LimitsOf
-  /** Returns the person behind an actor. */
-  whoIs: WhoIs
+export type KbPeople = {
+  /** Returns what a key may propose; null: everything. */
+  limitsOf: (keyId: string) => Promise<KeyLimits | null | undefined>
+  /** Returns the person or key behind an actor. */
+  whoIs: (actorId: string) => Promise<Decider>
 }
 
-/** Without `people`, every key may propose everything, and nobody has a name. */
 type KbOptions = KbFiles & {
   /** Store of refs and packs that several machines share; absent: they are in the repository. */
   cluster?: Cluster | undefined
+  /** Absent: every key may propose everything, and nobody has a name. */
   people?: KbPeople
   /** Throws if the knowledge base is not served any more. Each write calls it, since the knowledge base may have been opened before. */
   requireServed?: () => Promise<unknown>

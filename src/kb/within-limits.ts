@@ -12,8 +12,6 @@ import { blobAtPath } from './projection/file-queries.ts'
 import { findNeuron } from './projection/neuron-queries.ts'
 import type { AllTables } from './projection/projection.ts'
 
-export type LimitsOf = (keyId: string) => Promise<KeyLimits | null | undefined>
-
 /** Matches an actor that is a key, over HTTP or with git, or that undoes changes. */
 const keyActor = /^(?:key|git|undo):(.+)$/
 

@@ -44,7 +44,7 @@ export type CandidateRow = {
   asked: { reason: string; at: string; by: string } | null
   /** E-mail of a person or name of a key. */
   assignee: string | null
-  /** What an importing connector found, or a push brought. */
+  /** Hash or blob of the file that an importing connector found, or that a push brought. */
   fingerprint: string | null
   titleKey: string
   textKey: string

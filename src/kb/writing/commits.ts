@@ -7,7 +7,6 @@ import { type Actor, type Candidate, candidatePath, type Decision } from '../../
 import { awaitingText } from '../../rules/deciding.ts'
 import { firstComeNeurons } from '../../rules/neurons/first-come.ts'
 import { inZone } from '../../rules/policy.ts'
-import { approverTrailers, awaitedApprovals, type Decided } from '../approvals.ts'
 import { readForIndex } from '../follow/kb-follower.ts'
 import type { FileContents, KnowledgeBase } from '../knowledge-base.ts'
 import { findCandidate, indexCandidate } from '../projection/candidate-index.ts'
@@ -15,6 +14,7 @@ import { indexCommit } from '../projection/neuron-index.ts'
 import { commitMessage, committer, type Removal, removalTrailers, signatureOf } from '../refs/commit-message.ts'
 import { mainRef, queueRef } from '../refs/kb-refs.ts'
 import { admitted, requirePlaces } from '../within-limits.ts'
+import { approverTrailers, awaitedApprovals, type Decided } from './approvals.ts'
 
 type Trailers = readonly (readonly [name: string, value: string])[]
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { missingApprovals } from '../../src/kb/approvals.ts'
-import { parseKbFile } from '../../src/markdown/file/kb-file.ts'
-import type { Candidate } from '../../src/rules/candidates/candidate.ts'
+import { missingApprovals } from '../../../src/kb/writing/approvals.ts'
+import { parseKbFile } from '../../../src/markdown/file/kb-file.ts'
+import type { Candidate } from '../../../src/rules/candidates/candidate.ts'
 
 const actor = (id: string) => ({ id, name: id })
 const revised = (by: string) => ({ action: 'revise', at: '2026-01-01T00:00:00.000Z', by: actor(by) }) as const

@@ -1,13 +1,19 @@
 import { createHash } from 'node:crypto'
-import type { Awaiting } from '../contract/envelope.ts'
-import { GanglionError } from '../contract/errors.ts'
-import type { Oid } from '../git/objects/object.ts'
-import type { Staging } from '../git/staging.ts'
-import { editNeuron, parseNeuronFile } from '../markdown/file/neuron-file.ts'
-import { allTags } from '../markdown/page-tags.ts'
-import { hiddenLines } from '../markdown/shown-content.ts'
-import { accessClass } from '../rules/access/audience.ts'
-import { type Actor, type Candidate, ingestActor, policyActor, type VotedPage } from '../rules/candidates/candidate.ts'
+import type { Awaiting } from '../../contract/envelope.ts'
+import { GanglionError } from '../../contract/errors.ts'
+import type { Oid } from '../../git/objects/object.ts'
+import type { Staging } from '../../git/staging.ts'
+import { editNeuron, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { allTags } from '../../markdown/page-tags.ts'
+import { hiddenLines } from '../../markdown/shown-content.ts'
+import { accessClass } from '../../rules/access/audience.ts'
+import {
+  type Actor,
+  type Candidate,
+  ingestActor,
+  policyActor,
+  type VotedPage,
+} from '../../rules/candidates/candidate.ts'
 import {
   authorsOf,
   type Decider,
@@ -19,17 +25,14 @@ import {
   mayBeAmong,
   neededVotes,
   votesOn,
-} from '../rules/deciding.ts'
-import { ownersOfPage } from '../rules/freshness.ts'
-import type { KbSettings } from '../rules/kb-settings.ts'
-import { isNeuronPath } from '../rules/paths/neuron-path.ts'
-import { inZone, isNamedConnector } from '../rules/policy.ts'
-import type { FileContents, KnowledgeBase } from './knowledge-base.ts'
-import { findNeuron, tagsAtPath } from './projection/neuron-queries.ts'
-import type { MainView } from './writing/merge-candidate.ts'
-
-/** Returns the person or key behind an actor. */
-export type WhoIs = (actorId: string) => Promise<Decider>
+} from '../../rules/deciding.ts'
+import { ownersOfPage } from '../../rules/freshness.ts'
+import type { KbSettings } from '../../rules/kb-settings.ts'
+import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
+import { inZone, isNamedConnector } from '../../rules/policy.ts'
+import type { FileContents, KbPeople, KnowledgeBase } from '../knowledge-base.ts'
+import { findNeuron, tagsAtPath } from '../projection/neuron-queries.ts'
+import type { MainView } from './merge-candidate.ts'
 
 /** Recorded candidate, with the page that a commit makes of it before the server adds its keys; null removes the page. */
 export type DecidedPage = { candidate: Candidate; path: string; text: string | null }
@@ -155,7 +158,7 @@ export async function missingApprovals(
   settings: Judging,
   touched: readonly Touched[],
   { by, of, writes, brings }: Omit<Decided, 'of'> & { of: readonly JudgedPage[] },
-  whoIs: WhoIs,
+  whoIs: KbPeople['whoIs'],
 ): Promise<Awaiting | undefined> {
   const { deciding, policy, zones } = settings
   if (deciding === null) throw new GanglionError('approval_needed', unreadable)
@@ -204,7 +207,7 @@ export async function missingApprovals(
 export async function authorsAmong(
   of: readonly Candidate[],
   { authorMayApprove }: Pick<Deciding, 'authorMayApprove'>,
-  whoIs: WhoIs,
+  whoIs: KbPeople['whoIs'],
 ): Promise<Set<string>> {
   const authors = authorMayApprove ? [] : of.flatMap(authorsOf)
   return new Set(await Promise.all(authors.map(async ({ id }) => (await whoIs(id)).id)))
@@ -244,7 +247,7 @@ function isFirstLike(people: readonly string[], at: number, all: readonly (reado
 async function standingVotes(
   settings: Judging,
   { of, writes }: { of: readonly JudgedPage[]; writes?: (() => Promise<boolean>) | undefined },
-  whoIs: WhoIs,
+  whoIs: KbPeople['whoIs'],
 ): Promise<Map<string, Actor>> {
   const people = new Map<string, string>()
   for (const { candidate } of of)
