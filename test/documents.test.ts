@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { Ganglion } from '../packages/client/src/ganglion.ts'
 
-const documents = globSync(['docs/*.md', 'README.md', 'CONTRIBUTING.md', 'test/README.md']).sort()
+const documents = globSync(['docs/*.md', 'packages/*/README.md', 'README.md', 'CONTRIBUTING.md', 'test/README.md']).sort()
 
 /** Metaphors and paraphrases, where the field has a word: reject, bypass, notify, expensive, missing. */
 const refused =
@@ -59,7 +59,7 @@ test('documents name npm scripts that exist', () => {
   expect(new Set(named).difference(new Set(Object.keys(scripts)))).toEqual(new Set())
 })
 
-test('docs/api.md lists every operation, and docs/client.md every method', () => {
+test('docs/api.md lists every operation, and packages/client/README.md every method', () => {
   const [endpoints = ''] = readFileSync('docs/api.md', 'utf8').split('```')
   const rows = endpoints.replaceAll(/\{\w+\}/g, '{}').split('\n')
   const operations = Array.from(
@@ -75,7 +75,7 @@ test('docs/api.md lists every operation, and docs/client.md every method', () =>
   expect(operations.length).toBeGreaterThan(40)
   expect(operations.filter((operation) => !isListed(operation))).toEqual([])
 
-  const [, calls = ''] = readFileSync('docs/client.md', 'utf8').split('## Calls')
+  const [, calls = ''] = readFileSync('packages/client/README.md', 'utf8').split('## Calls')
   const client = new Ganglion({ url: 'http://localhost' })
   const methods = [client.candidates, client.me, client.sources, client.kb('a'), client.kb('a').neurons].flatMap(
     Object.keys,

@@ -25,7 +25,7 @@ test('a curator makes a site, tries it, and pastes it into a page of another ori
   const snippet = await page.getByLabel('Into the page').inputValue()
   const server = new URL(url).origin
   const id = new URL(page.url()).pathname.split('/').at(-1)
-  const [, documented = ''] = /```html\n([\s\S]*?)\n```/.exec(readFileSync('docs/widget.md', 'utf8')) ?? []
+  const [, documented = ''] = /```html\n([\s\S]*?)\n```/.exec(readFileSync('packages/widget/README.md', 'utf8')) ?? []
   expect(snippet).toBe(documented.replaceAll('https://kb.example.com', server).replace(/[\da-f-]{36}/, String(id)))
   const policy = `default-src 'none'; script-src ${server}; connect-src ${server}`
   const origin = await otherSite({ html: snippet, policy })

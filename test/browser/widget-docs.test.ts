@@ -9,7 +9,7 @@ import { tempDir } from '../support/temp.ts'
 import { otherSite } from './support/other-site.ts'
 import { stageForFile } from './support/stage.ts'
 
-const document = readFileSync('docs/widget.md', 'utf8')
+const document = readFileSync('packages/widget/README.md', 'utf8')
 const examples = (language: string) =>
   Array.from(document.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm')), ([, code = '']) => code)
 

@@ -187,7 +187,7 @@ describe.each([
 test('the examples of the documentation compile and run', async () => {
   const { setup } = await startServer()
   const read = (file: string) => readFileSync(join(import.meta.dirname, '../..', file), 'utf8')
-  const examples = ['docs/client.md', 'packages/client/README.md'].flatMap((file) =>
+  const examples = ['packages/client/README.md'].flatMap((file) =>
     Array.from(read(file).matchAll(/^```ts\n([\s\S]*?)^```$/gm), ([, code = '']) => code),
   )
   expect(examples.length).toBeGreaterThan(8)

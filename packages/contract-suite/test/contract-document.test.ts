@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { tempDir } from '../../../test/support/temp.ts'
 import { newContractKeys, startContractServer } from './support/contract-deployment.ts'
 
-const document = readFileSync('docs/contract-suite.md', 'utf8')
+const document = readFileSync('packages/contract-suite/README.md', 'utf8')
 const blocksOf = (language: string) =>
   [...document.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))].map(([, block = '']) => block)
 

@@ -51,7 +51,7 @@ test('each scenario has a mutation', () => {
 })
 
 test('the document lists each scenario and its mutations', async () => {
-  const path = 'docs/contract-suite.md'
+  const path = 'packages/contract-suite/README.md'
   const rows = scenarios.map(
     ({ id, level, says }) =>
       `| \`${id}\` | ${level === 'reference' ? 'R' : 'G'} | ${says.replaceAll('|', '\\|')} | ${Object.keys(brokenRules[id] ?? {}).join('; ')} |`,
