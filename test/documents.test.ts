@@ -3,7 +3,13 @@ import { basename, dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { Ganglion } from '../packages/client/src/ganglion.ts'
 
-const documents = globSync(['docs/*.md', 'packages/*/README.md', 'README.md', 'CONTRIBUTING.md', 'test/README.md']).sort()
+const documents = globSync([
+  'docs/*.md',
+  'packages/*/README.md',
+  'README.md',
+  'CONTRIBUTING.md',
+  'test/README.md',
+]).sort()
 
 /** Metaphors and paraphrases, where the field has a word: reject, bypass, notify, expensive, missing. */
 const refused =

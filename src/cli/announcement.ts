@@ -1,3 +1,7 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { readIfThere } from '../system/read-if-there.ts'
+
 /** Knowledge base and keys that the first start of a data directory created. The tokens are shown only once. */
 export type FirstSteps = { kb: string; curatorToken: string; appToken: string }
 
@@ -37,4 +41,16 @@ function firstSteps(url: string, { kb, curatorToken, appToken }: FirstSteps): st
     `neuron=$(curl -s -X POST ${url}/api/v1/queue/candidates/$candidate/approve ${curator} | ${pick('seqId')})`,
     `curl -s ${url}/api/v1/neurons/${kb}/$neuron ${app}`,
   ]
+}
+
+const fileIn = (dataDir: string) => join(dataDir, 'server-address')
+
+/** Stores the address at which a data directory is served, for commands that run next to the server. */
+export async function rememberAddress(dataDir: string, url: string): Promise<void> {
+  await writeFile(fileIn(dataDir), `${url}\n`, { mode: 0o600 })
+}
+
+export function serverAddress(dataDir: string): string | undefined {
+  const url = readIfThere(fileIn(dataDir))?.trim()
+  return url !== undefined && URL.canParse(url) ? url : undefined
 }

@@ -33,9 +33,8 @@ import { acquireLock } from '../state/directory/directory-lock.ts'
 import { requireRepositories } from '../state/directory/rows-place.ts'
 import { giveMemoryBackWhenIdle } from '../system/idle-memory.ts'
 import { Threads } from '../system/threads.ts'
-import { announcement } from './announcement.ts'
+import { announcement, rememberAddress } from './announcement.ts'
 import type { CommandAnswer } from './command.ts'
-import { rememberAddress } from './server-address.ts'
 import type { Environment } from './settings/environment.ts'
 
 /** Milliseconds that a start waits for the previous process to release the lock, and that a shutdown may take. */

@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import { finished } from 'node:stream/promises'
 import { type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import type { AppContext } from '../app/open-context.ts'
 import { GanglionError } from '../contract/errors.ts'
+import { KbUse } from '../kb/open/kb-use.ts'
+import { clientNetwork } from '../rules/access/client-network.ts'
+import { runFor } from '../system/concurrency/present-caller.ts'
 import { authenticate, authenticateEither, bearerToken, keyAsPassword, requireRole } from './access/auth.ts'
 import { createLimits, type Limits, rateOf } from './access/rate-limits.ts'
 import { readSessions } from './access/session-cookie.ts'
@@ -16,7 +20,6 @@ import { describeRoutes, descriptionRoutes } from './openapi.ts'
 import { createMetrics, measureRequests, operationRoutes } from './operation-routes.ts'
 import { refuseOtherMethods } from './other-methods.ts'
 import { answerBelow, routedPath } from './path-prefix.ts'
-import { holdKbs } from './request/hold-kbs.ts'
 import { parseJsonBodies } from './request/json-body.ts'
 import { compressAnswers } from './response/compress.ts'
 import { answerError } from './response/error-answer.ts'
@@ -32,18 +35,14 @@ import {
   type Timeouts,
 } from './transport.ts'
 import { answerTestRoutes } from './v1/answer-test-routes.ts'
-import { chatRoutes } from './v1/chat-routes.ts'
+import { chatRoutes, feedbackRoutes } from './v1/chat-routes.ts'
 import { documentRoutes } from './v1/document-routes.ts'
 import { eventRoutes } from './v1/event-routes.ts'
-import { feedbackRoutes } from './v1/feedback-routes.ts'
-import { fileRoutes } from './v1/file-routes.ts'
-import { knowledgeBaseRoutes } from './v1/knowledge-base-routes.ts'
-import { llmsRoutes } from './v1/llms-routes.ts'
+import { fileRoutes, knowledgeBaseRoutes, llmsRoutes } from './v1/knowledge-base-routes.ts'
 import { meRoutes } from './v1/me-routes.ts'
 import { neuronRoutes } from './v1/neuron-routes.ts'
-import { queueRoutes } from './v1/queue-routes.ts'
+import { queueRoutes, undoRoutes } from './v1/queue-routes.ts'
 import { searchRoutes } from './v1/search-routes.ts'
-import { undoRoutes } from './v1/undo-routes.ts'
 import { uploadRoutes } from './v1/upload-routes.ts'
 import { widgetRoutes } from './widget-routes.ts'
 import { schemaController, type ZodFastify, type ZodTypeProvider } from './zod-compilers.ts'
@@ -280,4 +279,21 @@ function isEncoded({ headers, routeOptions }: FastifyRequest): boolean {
 
 function notFound(): never {
   throw new GanglionError('not_found')
+}
+
+/**
+ * Keeps the knowledge bases of a request open until its handler and its answer have ended, and records its caller. Applies to all routes
+ * added later.
+ */
+export function holdKbs(app: ZodFastify): void {
+  app.addHook('onRoute', (route) => {
+    const { handler } = route
+    route.handler = function (request, reply) {
+      const use = new KbUse()
+      const caller = request.caller?.id ?? clientNetwork(request.ip)
+      const handled = runFor(caller, () => use.run(() => handler.call(this, request, reply)))
+      void Promise.allSettled([handled, finished(reply.raw)]).then(() => use.end())
+      return handled
+    }
+  })
 }

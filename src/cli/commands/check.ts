@@ -5,9 +5,7 @@ import { checkDirectory } from '../../push/clone-check/check-directory.ts'
 import { findKbFolder } from '../../push/clone-check/kb-folder.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
 import { NegativeAnswer, UsageError } from '../cli-errors.ts'
-import { formatCodeClimate } from '../findings/codeclimate.ts'
-import { formatGithub } from '../findings/github-findings.ts'
-import { formatText } from '../findings/text-findings.ts'
+import { formatCodeClimate, formatGithub, formatText } from '../format-findings.ts'
 
 const formats = ['text', 'json', 'github', 'codeclimate'] as const
 

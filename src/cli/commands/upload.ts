@@ -2,11 +2,10 @@ import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { FileTypeNotAllowedError, type GanglionError } from '#client'
+import { FileTypeNotAllowedError, Ganglion, type GanglionError, type GanglionOptions } from '#client'
 import { fileTypes } from '../../contract/documents.ts'
 import { UsageError } from '../cli-errors.ts'
 import type { ApiServer } from '../client/api-server.ts'
-import { followOutcomes, type IngestEnd } from '../client/ingest-outcomes.ts'
 import { serverProblem } from '../client/server-problem.ts'
 import { type FileUpload, isUploadable, type Uploaded, uploadFile } from '../client/upload-file.ts'
 import { askServer } from '../command.ts'
@@ -163,4 +162,37 @@ function typeRefused(allowed: GanglionError['body']['allowedTypes'], file: strin
     ...(taken.length === 0 ? [] : [`It takes: ${taken.join(', ')}.`]),
     ...(isUploadable(file) ? ['sources.types in its kb.yaml may allow more.'] : []),
   ].join(' ')
+}
+
+export type IngestEnd = { status: 'success' | 'failed'; neurons: number; pending: number; error: string | undefined }
+
+const statusOf = { 'ingest.completed': 'success', 'ingest.failed': 'failed' } as const
+
+/**
+ * Resolves once it follows the ends of ingests in a knowledge base, and follows them until the signal aborts.
+ * @returns a function that waits for the outcome of a Source's ingest, which may have ended already
+ * @throws {GanglionError} if the server refuses the events
+ */
+export async function followOutcomes(
+  server: GanglionOptions,
+  kb: string,
+  signal: AbortSignal,
+): Promise<(documentId: string) => Promise<IngestEnd>> {
+  const outcomes = new Map<string, PromiseWithResolvers<IngestEnd>>()
+  const outcomeOf = (documentId: string) => {
+    const outcome = outcomes.get(documentId) ?? Promise.withResolvers<IngestEnd>()
+    outcomes.set(documentId, outcome)
+    return outcome
+  }
+  await new Promise<void>((onOpen, failed) => {
+    const follow = async () => {
+      for await (const event of new Ganglion(server).events({ kb, onOpen }, { signal })) {
+        if (event.kind !== 'ingest.completed' && event.kind !== 'ingest.failed') continue
+        const { documentId = '', neurons = 0, pending = 0, error } = event
+        outcomeOf(documentId).resolve({ status: statusOf[event.kind], neurons, pending, error })
+      }
+    }
+    follow().catch(failed) // Has no effect after the stream has opened: then the signal has aborted.
+  })
+  return (documentId) => outcomeOf(documentId).promise
 }

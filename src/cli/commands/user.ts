@@ -15,9 +15,9 @@ import {
   renamePerson,
 } from '../../people/manage-people.ts'
 import type { Membership, User } from '../../state/accounts/users.ts'
+import { serverAddress } from '../announcement.ts'
 import { act } from '../command.ts'
 import { argument, OfTenant, option } from '../options.ts'
-import { serverAddress } from '../server-address.ts'
 import type { Environment } from '../settings/environment.ts'
 import { table } from '../table.ts'
 import { requireTenant, withContext } from '../with-ganglion.ts'

@@ -6,9 +6,7 @@ import type { EmbeddingEndpoint } from '../../models/embedding-model.ts'
 import type { LanguageModel, ModelLimits } from '../../models/language-model.ts'
 import type { IdentityProviderOptions } from '../../people/identity-provider.ts'
 import { problemOfAddress } from '../../state/database/engines/postgres-address.ts'
-import { BucketUrl } from './bucket.ts'
-import { ProxyList } from './proxy-list.ts'
-import { GroupRoles, isPrivateOrEncrypted } from './single-sign-on-settings.ts'
+import { BucketUrl, GroupRoles, isPrivateOrEncrypted, ProxyList } from './variable-types.ts'
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 

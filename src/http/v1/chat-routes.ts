@@ -2,7 +2,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
 import { chatOnce, wholeAnswer } from '../../chat/answer-question.ts'
-import { ChatAnswer, ChatInput, type ChatQuestion } from '../../contract/chat.ts'
+import { submitFeedback } from '../../chat/submit-feedback.ts'
+import { ChatAnswer, ChatInput, type ChatQuestion, FeedbackInput, FeedbackReceipt } from '../../contract/chat.ts'
+import { KbPath } from '../../contract/search.ts'
 import { previewing } from '../../queue/preview/previewing.ts'
 import { callerOf } from '../access/auth.ts'
 import { prefersEventStream } from '../request/accept.ts'
@@ -79,4 +81,27 @@ export function chatAnswers(app: ZodFastify, ctx: AppContext) {
       return undefined
     }
   }
+}
+
+export function feedbackRoutes(app: ZodFastify, ctx: AppContext): void {
+  const forWriters = operationsOf(app, ctx, 'Chat', { roles: ['app', 'curator'] })
+
+  forWriters.post('/knowledge-bases/:kbId/reader-feedback', {
+    operationId: 'submitFeedback',
+    summary: 'Submit feedback on an answer',
+    description:
+      'Creates a candidate of the kind `reader-feedback` from the vote of a reader. Idempotent with an ' +
+      '`Idempotency-Key`. Fails with `reason_required_for_negative_vote` if `vote` is `down` or `flag` and `reason` ' +
+      'is blank, with `queue_full` if 10,000 candidates of the knowledge base are pending, and with ' +
+      '`idempotency_key_reused` if the key was used for another request.',
+    params: KbPath,
+    headers: IdempotencyHeader,
+    body: FeedbackInput,
+    answers: {
+      201: FeedbackReceipt,
+    },
+    errors: ['reason_required_for_negative_vote', 'idempotency_key_reused', 'queue_full'],
+    run: ({ ctx, caller, params, headers, body }) =>
+      submitFeedback(ctx, caller, params.kbId, body, idempotencyOf(headers)),
+  })
 }

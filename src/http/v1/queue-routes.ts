@@ -23,11 +23,14 @@ import {
 } from '../../contract/candidates.ts'
 import { ErrorAnswer } from '../../contract/envelope.ts'
 import { parseSent } from '../../contract/faults.ts'
+import { KbPath } from '../../contract/search.ts'
+import { UndoAnswer, UndoInput } from '../../contract/undo.ts'
 import { approveCandidate } from '../../queue/approve-candidate.ts'
 import { commentCandidate } from '../../queue/comment-candidate.ts'
 import { assignCandidate, dismissCandidate, reopenCandidate, requestChanges } from '../../queue/decide-candidate.ts'
 import { listCandidates } from '../../queue/lists/list-candidates.ts'
 import { submitCandidate } from '../../queue/submit-candidate.ts'
+import { proposeUndo } from '../../review/propose-undo.ts'
 import type { Limits } from '../access/rate-limits.ts'
 import { IdempotencyHeader, idempotencyOf } from '../request/idempotency-header.ts'
 import { refusalOf } from '../response/error-answer.ts'
@@ -248,5 +251,26 @@ export function queueRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): v
       const { detail, version } = await readCandidateEffects(ctx, caller, params.id)
       return answerTagged(request, reply, CandidateDetail, detail, version)
     },
+  })
+}
+
+export function undoRoutes(app: ZodFastify, ctx: AppContext): void {
+  const forCurators = operationsOf(app, ctx, 'Queue', { roles: ['curator'] })
+
+  forCurators.post('/knowledge-bases/:kbId/undo', {
+    operationId: 'proposeUndo',
+    summary: 'Propose to take back what one writer wrote',
+    description:
+      'Adds a reversal to the queue for each Neuron that one key, person, connector, Source or model has changed on `main` ' +
+      'since a time. A curator decides on up to 500 of them as one. What others changed since stays, or conflicts. ' +
+      'Idempotent: a reversal that is pending is not proposed again. More than 500 reversals are recorded in parts of ' +
+      '500, each an entry of the queue; a request that was interrupted is completed by the same request. Fails with ' +
+      '`not_found` if the knowledge base or the Source does not exist, and with `queue_full` if 10,000 candidates of ' +
+      'the knowledge base would be pending; if that is so after a part, `message` says how many Neurons are left.',
+    params: KbPath,
+    body: UndoInput,
+    answers: { 200: UndoAnswer },
+    errors: ['queue_full'],
+    run: ({ ctx, caller, params, body }) => proposeUndo(ctx, caller, params.kbId, body),
   })
 }

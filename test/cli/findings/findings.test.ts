@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatCodeClimate } from '../../../src/cli/findings/codeclimate.ts'
-import { formatGithub } from '../../../src/cli/findings/github-findings.ts'
-import { formatText } from '../../../src/cli/findings/text-findings.ts'
+import { formatCodeClimate, formatGithub, formatText } from '../../../src/cli/format-findings.ts'
 import type { Finding } from '../../../src/rules/neurons/neuron.ts'
 import { anyCharacter, fc } from '../../support/properties.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { boundaryOf, PartHeaders } from '../../../src/http/request/part-headers.ts'
+import { boundaryOf, PartHeaders } from '../../../src/http/request/upload-form.ts'
 import { fc } from '../../support/properties.ts'
 
 /** Whether a form is refused that comes in pieces of these lengths, in turn. */

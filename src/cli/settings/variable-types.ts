@@ -1,4 +1,6 @@
+import { isIP } from 'node:net'
 import { z } from 'zod'
+import { PersonRole } from '../../contract/vocabulary.ts'
 import type { S3Options } from '../../state/s3/s3-bucket.ts'
 
 type Bucket = Omit<S3Options, 'accessKeyId' | 'secretAccessKey' | 'sessionToken'>
@@ -38,4 +40,44 @@ function readBucket(text: string): Bucket | undefined {
     ...(encryption && { encryption }),
     ...(kmsKey && { kmsKey }),
   }
+}
+
+/** Comma-separated `<group>=<role>`. The group `*` contains everyone. */
+export const GroupRoles = z.string().transform((text, context) => {
+  const roles = new Map<string, PersonRole>()
+  for (const pair of text.split(',')) {
+    const at = pair.lastIndexOf('=')
+    const role = PersonRole.safeParse(pair.slice(at + 1).trim())
+    const group = pair.slice(0, Math.max(at, 0)).trim()
+    if (!role.success || group === '') {
+      context.addIssue('must be like ganglion-admins=admin,staff=curator,*=reader')
+      return z.NEVER
+    }
+    roles.set(group, role.data)
+  }
+  return roles
+})
+
+/** True if a request to the URL is encrypted or does not leave the machine. */
+export function isPrivateOrEncrypted(text: string): boolean {
+  const url = URL.parse(text)
+  return url?.protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(url?.hostname ?? '')
+}
+
+const networkNames: ReadonlySet<string> = new Set(['loopback', 'linklocal', 'uniquelocal'])
+
+/** Comma-separated addresses, networks such as `10.0.0.0/8`, and names of networks. */
+export const ProxyList = z
+  .string()
+  .transform((text) => text.split(',').map((part) => part.trim()))
+  .refine((parts) => parts.every((part) => networkNames.has(part) || isNetwork(part)), {
+    error: 'must be addresses or networks, or loopback, linklocal, uniquelocal, separated by commas',
+  })
+
+/** True for a network that does not contain all addresses: then any client could claim another's address. */
+function isNetwork(text: string): boolean {
+  const [address = '', bits] = text.split('/')
+  const version = isIP(address)
+  if (version === 0 || bits === undefined) return version !== 0
+  return /^[1-9][0-9]{0,2}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128)
 }

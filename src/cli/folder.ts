@@ -1,8 +1,0 @@
-import { stat } from 'node:fs/promises'
-
-/** Returns the problem of a path that should be a folder. @param advice sentence for a person who named a file */
-export async function folderProblem(path: string, advice: string): Promise<string | undefined> {
-  const found = await stat(path).catch(() => undefined)
-  if (found?.isDirectory()) return undefined
-  return found === undefined ? `There is no folder ${path}.` : `${path} is a file: ${advice}`
-}
