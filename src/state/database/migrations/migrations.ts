@@ -1,138 +1,132 @@
+import { type Kysely, sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
-import { earlyMigrations } from './early-migrations.ts'
+import { isPostgres } from '../is-postgres.ts'
 import { hashClientSecrets } from './hash-client-secrets.ts'
-import { runStatements as run } from './run-statements.ts'
 
-/** The migration that creates the whole schema of a new database. An older database reaches it by {@link earlyMigrations}. */
-const firstSchema = '0023-branches-of-forges'
+/** The migration that creates the whole schema of a new database. Earlier names are of databases that it completes. */
+const firstSchema = '0034-audience-of-keys'
 
 /** Every later schema change by name. Names sort in the order they apply, and a migration that has landed never changes. */
 export const migrations: Record<string, Migration> = {
-  [firstSchema]: { up: (db) => run(db, schema) },
-  '0024-sources-by-uploader': {
-    up: (db) => run(db, 'create index sources_uploader on sources (tenant_id, uploader_id, id);'),
+  [firstSchema]: { up: completeSchema },
+  // The audit log names the person who made a key; where several people could have made it, the key stays one of its own.
+  '0035-makers-of-keys': {
+    up: (db) =>
+      runStatements(
+        db,
+        `update api_keys set user_id = (
+          select min(users.id) from audit join users on 'user:' || users.id = audit.actor_id
+          where audit.tenant_id = api_keys.tenant_id and audit.action = 'key.created' and audit.subject = api_keys.name
+            and audit.actor_name = api_keys.created_by
+          having count(distinct users.id) = 1
+        ) where user_id is null and created_by is not null;`,
+      ),
   },
-  '0025-life-of-tenants': { up: (db) => run(db, lifeOfTenants) },
-  '0026-saved-filters': {
-    up: (db) => run(db, `alter table memberships add column filters text default '[]' not null;`),
-  },
-  '0027-asked-questions': { up: (db) => run(db, askedQuestions) },
-  '0028-sites': { up: (db) => run(db, sites) },
-  '0029-agents': { up: (db) => run(db, agents) },
-  '0030-limits-of-keys': { up: (db) => run(db, 'alter table api_keys add column limits text;') },
-  '0031-public-forges': { up: (db) => run(db, 'alter table forge_links add column is_public integer;') },
-  '0032-notices': { up: (db) => run(db, notices) },
-  '0033-events-by-kind': { up: (db) => run(db, eventsByKind) },
-  '0034-audience-of-keys': { up: (db) => run(db, 'alter table api_keys add column audience text;') },
-  '0035-makers-of-keys': { up: (db) => run(db, makersOfKeys) },
   '0036-hashes-of-client-secrets': { up: hashClientSecrets },
 }
 
-/**
- * Returns the migrations of a database.
- * @param applied names of the migrations that it has; none for a new database
- */
+/** Returns the migrations of a database. @param applied names of the migrations that it has */
 export function migrationsFor(applied: readonly string[]): Record<string, Migration> {
-  if (applied.length > 0 && !applied.includes(firstSchema))
-    return { ...earlyMigrations, ...migrations, ...earlyMigrations }
-  const done = Object.keys(earlyMigrations).filter((name) => applied.includes(name))
-  return { ...Object.fromEntries(done.map((name) => [name, { up: async () => {} }])), ...migrations }
+  const earlier = applied.filter((name) => name < firstSchema)
+  return { ...Object.fromEntries(earlier.map((name) => [name, { up: async () => {} }])), ...migrations }
 }
 
 export function isKnownMigration(name: string): boolean {
-  return Object.hasOwn(migrations, name) || Object.hasOwn(earlyMigrations, name)
+  return name < firstSchema || Object.hasOwn(migrations, name)
 }
 
 export function latestMigration(): string {
   return Object.keys(migrations).sort().at(-1) ?? ''
 }
 
-/** The audit log names the person who made a key; where several people could have made it, the key stays one of its own. */
-const makersOfKeys = /* sql */ `
-update api_keys set user_id = (
-  select min(users.id) from audit join users on 'user:' || users.id = audit.actor_id
-  where audit.tenant_id = api_keys.tenant_id and audit.action = 'key.created' and audit.subject = api_keys.name
-    and audit.actor_name = api_keys.created_by
-  having count(distinct users.id) = 1
-) where user_id is null and created_by is not null;
-`
+/** Executes statements in SQLite's syntax, on either engine. @param statements each ends with a semicolon at the end of a line */
+export async function runStatements(db: Kysely<unknown>, statements: string): Promise<void> {
+  const translated = isPostgres(db) ? forPostgres(statements) : statements
+  for (const statement of translated.trim().split(/(?<=;)\n/)) await sql.raw(statement).execute(db)
+}
 
-const agents = /* sql */ `
-alter table api_keys add column grant_id text;
-alter table api_keys add column user_id text references users (id);
-create unique index api_keys_grant on api_keys (grant_id);
-create index api_keys_user on api_keys (user_id);
-create table oauth_records (
-  model text not null, hash text not null, payload text not null, grant_id text, consumed_at text, expires_at text,
-  constraint oauth_records_pk primary key (model, hash)
-) without rowid;
-create index oauth_records_grant on oauth_records (grant_id);
-create index oauth_records_age on oauth_records (expires_at);
-`
+/** PostgreSQL then compares text by its bytes and counts in 64 bits, as SQLite does. */
+function forPostgres(statements: string): string {
+  return statements
+    .replaceAll(' integer primary key autoincrement', ' integer generated by default as identity primary key')
+    .replaceAll(/ integer\b/g, ' bigint')
+    .replaceAll(/ text\b/g, ' text collate "C"')
+    .replaceAll(' without rowid', '')
+    .replace('create table rate_uses', 'create unlogged table rate_uses')
+}
 
-const lifeOfTenants = /* sql */ `
-alter table tenants add column former_slugs text default '[]' not null;
-alter table tenants add column disabled_at text;
-alter table tenants add column deleted_at text;
-alter table tenants add column max_source_bytes integer;
-alter table tenants add column max_kbs integer;
-alter table knowledge_bases add column former_slugs text default '[]' not null;
-alter table knowledge_bases add column disabled_at text;
-alter table knowledge_bases add column deleted_at text;
-`
+/** Creates the tables, columns and indexes that a database lacks: all of them in a new one. */
+async function completeSchema(db: Kysely<unknown>): Promise<void> {
+  const columnsOf = async (table: string) => {
+    const columns = isPostgres(db)
+      ? sql<{ name: string }>`select column_name as name from information_schema.columns
+          where table_schema = current_schema() and table_name = ${table}`
+      : sql<{ name: string }>`select name from pragma_table_info(${table})`
+    return new Set((await columns.execute(db)).rows.map(({ name }) => name))
+  }
+  const hasAnswersOfKeys = (await columnsOf('idempotency_keys')).has('key_id')
+  if (hasAnswersOfKeys) await runStatements(db, renameAnswersOfKeys)
+  for (const statement of schema.trim().split(/(?<=;)\n/)) {
+    const [, table, columns] = /^create table (\w+) \(\s*(.*?)\s*\)[^)]*;$/s.exec(statement) ?? []
+    const known = table === undefined ? undefined : await columnsOf(table)
+    if (table === undefined) await runStatements(db, statement.replace(' index ', ' index if not exists '))
+    else if (known?.size === 0) await runStatements(db, statement + (rowsOfNew[table] ?? ''))
+    else {
+      // Commas within parentheses belong to a check or a key.
+      for (const column of columns?.split(/,\s+(?![^(]*\))/) ?? []) {
+        const [name = ''] = column.replaceAll('"', '').split(' ')
+        if (name === 'constraint' || known?.has(name)) continue
+        await runStatements(db, `alter table ${table} add column ${column};`)
+        // Existing keys keep the right to fetch that they had.
+        if (table === 'api_keys' && name === 'git')
+          await runStatements(db, `update api_keys set git = 'main' where role <> 'curator';`)
+      }
+    }
+  }
+  if (hasAnswersOfKeys) await runStatements(db, moveAnswersOfKeys)
+}
 
-const askedQuestions = /* sql */ `
-create table asked_questions (
-  kb_id text not null references knowledge_bases (id), question text not null, asked integer not null, empty integer not null,
-  refused integer not null, down integer not null, asked_at text not null,
-  constraint asked_questions_pk primary key (kb_id, question)
-);
-create index asked_questions_age on asked_questions (kb_id, asked_at);
-create table opened_results (
-  kb_id text not null references knowledge_bases (id), question text not null, seq_id text not null, times integer not null,
-  constraint opened_results_pk primary key (kb_id, question, seq_id)
-);
+// SQLite drops a reference only with its table.
+const renameAnswersOfKeys = `
+alter table idempotency_keys rename to idempotency_keys_of_api_keys;
+drop index idempotency_keys_age;
 `
-
-const sites = /* sql */ `
-create table sites (
-  id text primary key, tenant_id text not null references tenants (id), kb_id text not null references knowledge_bases (id),
-  name text not null, origins text not null, per_minute integer not null, per_day integer not null, secret text not null,
-  disabled_at text, created_at text not null, day text not null, asked integer not null
-);
-create index sites_kb on sites (kb_id, id);
+const moveAnswersOfKeys = `
+insert into idempotency_keys (
+    tenant_id, caller_id, idempotency_key, route, body_hash, subject_id, status, answer, created_at)
+  select tenant_id, 'key:' || key_id, idempotency_key, route, body_hash, subject_id, status, answer, created_at
+  from idempotency_keys_of_api_keys;
+drop table idempotency_keys_of_api_keys;
 `
-
-const notices = /* sql */ `
-alter table users add column notices text default 'at-once' not null;
-alter table users add column notice_key text;
-create table notices (
-  id text primary key, tenant_id text not null references tenants (id), user_id text not null references users (id),
-  kb_id text not null references knowledge_bases (id), kind text not null, candidate_id text, decision integer,
-  is_digest integer not null, failures integer not null, at text not null, due_at text not null
-);
-create index notices_due on notices (due_at, id);
-create index notices_user on notices (user_id);
-create table notice_cursors (tenant_id text primary key references tenants (id), event integer not null, reminded_on text not null);
-alter table webhooks add column format text default 'ganglion' not null;
-`
-
-const eventsByKind = `
-create index events_kind on events (tenant_id, kind, id, kb_id, curator_only);
-create index events_kb on events (tenant_id, kb_id, kind, id, curator_only);
-`
+/** Rows that a table begins with, by its name, if it is new in a database of an earlier revision. */
+const rowsOfNew: Readonly<Record<string, string>> = {
+  event_counters: '\ninsert into event_counters select tenant_id, max(id) from events group by tenant_id;',
+}
 
 const schema = /* sql */ `
-create table tenants (id text primary key, slug text not null unique, created_at text not null);
+create table tenants (
+  id text primary key, slug text not null unique, created_at text not null, former_slugs text default '[]' not null,
+  disabled_at text, deleted_at text, max_source_bytes integer, max_kbs integer
+);
 create table knowledge_bases (
   id text primary key, tenant_id text not null references tenants (id), slug text not null, prefix text not null,
-  created_at text not null, constraint knowledge_bases_slug unique (tenant_id, slug)
+  created_at text not null, former_slugs text default '[]' not null,
+  disabled_at text, deleted_at text,
+  constraint knowledge_bases_slug unique (tenant_id, slug)
+);
+create table users (
+  id text primary key, email text not null unique, name text not null, password_hash text, issuer text, subject text,
+  created_at text not null, disabled_at text, notices text default 'at-once' not null, notice_key text,
+  constraint users_identity unique (issuer, subject)
 );
 create table api_keys (
   id text primary key, tenant_id text not null references tenants (id), name text not null,
   role text not null check (role in ('reader', 'app', 'curator')), hash text not null unique, connectors text not null,
-  created_at text not null, expires_at text, revoked_at text, last_used_at text, created_by text, git text default 'none' not null
+  created_at text not null, expires_at text, revoked_at text, last_used_at text, created_by text, git text default 'none' not null,
+  limits text, audience text, grant_id text, user_id text references users (id)
 );
+create unique index api_keys_grant on api_keys (grant_id);
+create index api_keys_user on api_keys (user_id);
 create table chat_sessions (
   id text primary key, tenant_id text not null references tenants (id), kb_id text not null references knowledge_bases (id),
   audience text not null, created_at text not null, used_at text not null, owner_id text
@@ -149,6 +143,8 @@ create table events (
   kind text not null, at text not null, curator_only integer not null, data text not null, candidate text,
   constraint events_pk primary key (tenant_id, id)
 ) without rowid;
+create index events_kind on events (tenant_id, kind, id, kb_id, curator_only);
+create index events_kb on events (tenant_id, kb_id, kind, id, curator_only);
 create table event_cursors (kb_id text primary key references knowledge_bases (id), main text, queue text);
 create table sources (
   id text primary key, tenant_id text not null references tenants (id), kb_id text not null references knowledge_bases (id),
@@ -162,6 +158,7 @@ create index sources_editions on sources (edition_of, seq);
 create index sources_place on sources (kb_id, path, filename);
 create index sources_bytes on sources (content_hash, kb_id);
 create unique index sources_duplicates on sources (kb_id, content_hash) where archived_at is null and is_forced = 0;
+create index sources_uploader on sources (tenant_id, uploader_id, id);
 create index sources_failed on sources (tenant_id, kb_id) where status = 'failed' and archived_at is null;
 create table uploads (
   id text primary key, tenant_id text not null references tenants (id), kb_id text not null references knowledge_bases (id),
@@ -182,7 +179,8 @@ create index jobs_owner on jobs (owner);
 create table webhooks (
   id text primary key, tenant_id text not null references tenants (id), kb_id text references knowledge_bases (id),
   url text not null, secret text not null, kinds text not null, enabled integer not null, note text, cursor integer not null,
-  failures integer not null, failing_since text, due_at text, created_at text not null
+  failures integer not null, failing_since text, due_at text, created_at text not null,
+  format text default 'ganglion' not null
 );
 create table idempotency_keys (
   tenant_id text not null references tenants (id), caller_id text not null, idempotency_key text not null, route text not null,
@@ -190,13 +188,10 @@ create table idempotency_keys (
   constraint idempotency_keys_of_callers_pk primary key (tenant_id, caller_id, idempotency_key)
 );
 create index idempotency_keys_age on idempotency_keys (created_at);
-create table users (
-  id text primary key, email text not null unique, name text not null, password_hash text, issuer text, subject text,
-  created_at text not null, disabled_at text, constraint users_identity unique (issuer, subject)
-);
 create table memberships (
   user_id text not null references users (id), tenant_id text not null references tenants (id),
-  role text not null check (role in ('reader', 'curator', 'admin')), constraint memberships_pk primary key (user_id, tenant_id)
+  role text not null check (role in ('reader', 'curator', 'admin')), filters text default '[]' not null,
+  constraint memberships_pk primary key (user_id, tenant_id)
 ) without rowid;
 create index memberships_tenant on memberships (tenant_id, role);
 create table sessions (
@@ -229,7 +224,7 @@ create table forge_links (
   kb_id text not null unique references knowledge_bases (id), kind text not null, url text not null, api_url text,
   credential text not null, webhook_secret text, max_open integer not null, main text, heard_at text not null, synced_at text,
   failing_since text, failures integer not null, note text, due_at text, created_at text not null,
-  branch text default 'main' not null
+  branch text default 'main' not null, is_public integer
 );
 create table forge_pulls (
   link_id text not null references forge_links (id) on delete cascade, branch text not null, number integer,
@@ -255,4 +250,34 @@ create table upload_chunks (
   key text primary key, upload_id text not null, start integer not null, size integer not null,
   constraint upload_chunks_start unique (upload_id, start)
 );
+create table oauth_records (
+  model text not null, hash text not null, payload text not null, grant_id text, consumed_at text, expires_at text,
+  constraint oauth_records_pk primary key (model, hash)
+) without rowid;
+create index oauth_records_grant on oauth_records (grant_id);
+create index oauth_records_age on oauth_records (expires_at);
+create table asked_questions (
+  kb_id text not null references knowledge_bases (id), question text not null, asked integer not null, empty integer not null,
+  refused integer not null, down integer not null, asked_at text not null,
+  constraint asked_questions_pk primary key (kb_id, question)
+);
+create index asked_questions_age on asked_questions (kb_id, asked_at);
+create table opened_results (
+  kb_id text not null references knowledge_bases (id), question text not null, seq_id text not null, times integer not null,
+  constraint opened_results_pk primary key (kb_id, question, seq_id)
+);
+create table sites (
+  id text primary key, tenant_id text not null references tenants (id), kb_id text not null references knowledge_bases (id),
+  name text not null, origins text not null, per_minute integer not null, per_day integer not null, secret text not null,
+  disabled_at text, created_at text not null, day text not null, asked integer not null
+);
+create index sites_kb on sites (kb_id, id);
+create table notices (
+  id text primary key, tenant_id text not null references tenants (id), user_id text not null references users (id),
+  kb_id text not null references knowledge_bases (id), kind text not null, candidate_id text, decision integer,
+  is_digest integer not null, failures integer not null, at text not null, due_at text not null
+);
+create index notices_due on notices (due_at, id);
+create index notices_user on notices (user_id);
+create table notice_cursors (tenant_id text primary key references tenants (id), event integer not null, reminded_on text not null);
 `

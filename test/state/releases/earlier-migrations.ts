@@ -1,13 +1,10 @@
 import type { Migration } from 'kysely/migration'
-import { runStatements } from './run-statements.ts'
+import { runStatements } from '../../../src/state/database/migrations/migrations.ts'
 
 const create = (statements: string): Migration => ({ up: (db) => runStatements(db, statements) })
 
-/**
- * Schema changes up to the schema that a new database begins with. They bring a database of any earlier revision there; the last has
- * the name of that schema.
- */
-export const earlyMigrations: Record<string, Migration> = {
+/** The steps by which earlier revisions made their schemas, up to the one that a new database has at once. */
+export const earlierMigrations: Record<string, Migration> = {
   '0001-tenants-and-keys': create(`
 create table tenants (id text primary key, slug text not null unique, created_at text not null);
 create table knowledge_bases (
@@ -198,4 +195,68 @@ alter table api_keys add column git text default 'none' not null;
 update api_keys set git = 'main' where role <> 'curator';
 `),
   '0023-branches-of-forges': create(`alter table forge_links add column branch text default 'main' not null;`),
+  '0024-sources-by-uploader': create('create index sources_uploader on sources (tenant_id, uploader_id, id);'),
+  '0025-life-of-tenants': create(`
+alter table tenants add column former_slugs text default '[]' not null;
+alter table tenants add column disabled_at text;
+alter table tenants add column deleted_at text;
+alter table tenants add column max_source_bytes integer;
+alter table tenants add column max_kbs integer;
+alter table knowledge_bases add column former_slugs text default '[]' not null;
+alter table knowledge_bases add column disabled_at text;
+alter table knowledge_bases add column deleted_at text;
+`),
+  '0026-saved-filters': create(`alter table memberships add column filters text default '[]' not null;`),
+  '0027-asked-questions': create(`
+create table asked_questions (
+  kb_id text not null references knowledge_bases (id), question text not null, asked integer not null, empty integer not null,
+  refused integer not null, down integer not null, asked_at text not null,
+  constraint asked_questions_pk primary key (kb_id, question)
+);
+create index asked_questions_age on asked_questions (kb_id, asked_at);
+create table opened_results (
+  kb_id text not null references knowledge_bases (id), question text not null, seq_id text not null, times integer not null,
+  constraint opened_results_pk primary key (kb_id, question, seq_id)
+);
+`),
+  '0028-sites': create(`
+create table sites (
+  id text primary key, tenant_id text not null references tenants (id), kb_id text not null references knowledge_bases (id),
+  name text not null, origins text not null, per_minute integer not null, per_day integer not null, secret text not null,
+  disabled_at text, created_at text not null, day text not null, asked integer not null
+);
+create index sites_kb on sites (kb_id, id);
+`),
+  '0029-agents': create(`
+alter table api_keys add column grant_id text;
+alter table api_keys add column user_id text references users (id);
+create unique index api_keys_grant on api_keys (grant_id);
+create index api_keys_user on api_keys (user_id);
+create table oauth_records (
+  model text not null, hash text not null, payload text not null, grant_id text, consumed_at text, expires_at text,
+  constraint oauth_records_pk primary key (model, hash)
+) without rowid;
+create index oauth_records_grant on oauth_records (grant_id);
+create index oauth_records_age on oauth_records (expires_at);
+`),
+  '0030-limits-of-keys': create('alter table api_keys add column limits text;'),
+  '0031-public-forges': create('alter table forge_links add column is_public integer;'),
+  '0032-notices': create(`
+alter table users add column notices text default 'at-once' not null;
+alter table users add column notice_key text;
+create table notices (
+  id text primary key, tenant_id text not null references tenants (id), user_id text not null references users (id),
+  kb_id text not null references knowledge_bases (id), kind text not null, candidate_id text, decision integer,
+  is_digest integer not null, failures integer not null, at text not null, due_at text not null
+);
+create index notices_due on notices (due_at, id);
+create index notices_user on notices (user_id);
+create table notice_cursors (tenant_id text primary key references tenants (id), event integer not null, reminded_on text not null);
+alter table webhooks add column format text default 'ganglion' not null;
+`),
+  '0033-events-by-kind': create(`
+create index events_kind on events (tenant_id, kind, id, kb_id, curator_only);
+create index events_kb on events (tenant_id, kb_id, kind, id, curator_only);
+`),
+  '0034-audience-of-keys': create('alter table api_keys add column audience text;'),
 }
