@@ -1,13 +1,15 @@
 import { sql } from 'kysely'
 import type { Camel } from './database/row-names.ts'
-import type { AskedQuestionRow } from './database/schema.ts'
-import { Store } from './database/store.ts'
+import type { RowOf } from './database/schema.ts'
+import { deleteRows, findRow, Store } from './database/store.ts'
 import { inTransaction } from './database/transaction.ts'
 
 /** A question as a list shows it; `opened`: the results that people went to, most often first. */
-export type AskedQuestion = Omit<Camel<AskedQuestionRow>, 'kbId'> & { opened: { seqId: string; times: number }[] }
+export type AskedQuestion = Omit<Camel<RowOf<'asked_questions'>>, 'kbId'> & {
+  opened: { seqId: string; times: number }[]
+}
 
-export type QuestionCounts = Pick<AskedQuestionRow, QuestionOrder>
+export type QuestionCounts = Pick<RowOf<'asked_questions'>, QuestionOrder>
 
 export const questionOrders = ['asked', 'empty', 'refused', 'down'] as const
 export type QuestionOrder = (typeof questionOrders)[number]
@@ -47,13 +49,7 @@ export class AskedQuestions extends Store {
 
   /** Counts that a result of a question was opened; nothing for a question that nobody has asked. */
   async noteOpened(kbId: string, question: string, seqId: string): Promise<void> {
-    const known = await this.db
-      .selectFrom('asked_questions')
-      .select('kb_id')
-      .where('kb_id', '=', kbId)
-      .where('question', '=', question)
-      .executeTakeFirst()
-    if (known === undefined) return
+    if ((await findRow(this.db, 'asked_questions', { kb_id: kbId, question })) === undefined) return
     await this.db
       .insertInto('opened_results')
       .values({ kb_id: kbId, question, seq_id: seqId, times: 1 })
@@ -79,15 +75,12 @@ export class AskedQuestions extends Store {
       .limit(limit)
       .execute()
     if (questions.length === 0) return []
+    const listed = questions.map(({ question }) => question)
     const opened = await this.db
       .selectFrom('opened_results')
       .select(['question', 'seq_id as seqId', 'times'])
       .where('kb_id', '=', kbId)
-      .where(
-        'question',
-        'in',
-        questions.map(({ question }) => question),
-      )
+      .where('question', 'in', listed)
       .orderBy('times', 'desc')
       .orderBy('seq_id')
       .execute()
@@ -101,7 +94,7 @@ export class AskedQuestions extends Store {
   async remove(kbId: string, question: string): Promise<void> {
     await inTransaction(this.db, async (transaction) => {
       for (const table of ['opened_results', 'asked_questions'] as const)
-        await transaction.deleteFrom(table).where('kb_id', '=', kbId).where('question', '=', question).execute()
+        await deleteRows(transaction, table, { kb_id: kbId, question })
     })
   }
 

@@ -3,8 +3,8 @@ import { v7 as uuidv7 } from 'uuid'
 import type { ChatCitation } from '../contract/chat.ts'
 import type { Audience } from '../rules/access/audience.ts'
 import { timeAfter } from './database/row-times.ts'
-import type { ChatTurnRow, Schema } from './database/schema.ts'
-import { changedRows, Store } from './database/store.ts'
+import type { RowOf, Schema } from './database/schema.ts'
+import { changedRows, deleteRows, findRow, Store } from './database/store.ts'
 import { inTransaction } from './database/transaction.ts'
 import { servedKbs } from './lifecycle.ts'
 
@@ -156,12 +156,7 @@ export class ChatSessions extends Store {
   }
 
   async turn(sessionId: string, id: string): Promise<PlacedTurn | undefined> {
-    const row = await this.db
-      .selectFrom('chat_turns')
-      .selectAll()
-      .where('session_id', '=', sessionId)
-      .where('id', '=', id)
-      .executeTakeFirst()
+    const row = await findRow(this.db, 'chat_turns', { session_id: sessionId, id })
     return row && toTurn(row)
   }
 
@@ -179,7 +174,7 @@ export class ChatSessions extends Store {
   }
 
   async remove(id: string): Promise<void> {
-    await this.db.deleteFrom('chat_sessions').where('id', '=', id).execute()
+    await deleteRows(this.db, 'chat_sessions', { id })
   }
 
   /** Removes sessions that have expired, with their turns; answers how many. */
@@ -193,7 +188,13 @@ function expiry(now: Date): string {
   return timeAfter(now, -lifetime)
 }
 
-function toTurn({ session_id: _, created_at: at, citations: cited, grounds, ...turn }: ChatTurnRow): PlacedTurn {
+function toTurn({
+  session_id: _,
+  created_at: at,
+  citations: cited,
+  grounds,
+  ...turn
+}: RowOf<'chat_turns'>): PlacedTurn {
   const citations: ChatCitation[] = JSON.parse(cited)
   const known: string[] = grounds === null ? citations.map(({ seqId }) => seqId) : JSON.parse(grounds)
   return { ...turn, at, citations, grounds: known }

@@ -4,8 +4,8 @@ import { EventData, type EventKind } from '../contract/events.ts'
 import { Notifications } from './database/notifications.ts'
 import { camelCase } from './database/row-names.ts'
 import { daysBefore } from './database/row-times.ts'
-import type { EventRow, Schema } from './database/schema.ts'
-import { changedRows, Store } from './database/store.ts'
+import type { RowOf, Schema } from './database/schema.ts'
+import { changedRows, findRow, Store, updateRows } from './database/store.ts'
 import { inTransaction } from './database/transaction.ts'
 import { servedKbs } from './lifecycle.ts'
 
@@ -78,11 +78,7 @@ export class EventLog extends Store {
 
   /** Returns the heads up to which the events of a knowledge base are logged; undefined before {@link begin}. */
   async loggedHeads(kbId: string): Promise<LoggedHeads | undefined> {
-    const row = await this.db
-      .selectFrom('event_cursors')
-      .select(['main', 'queue'])
-      .where('kb_id', '=', kbId)
-      .executeTakeFirst()
+    const row = await findRow(this.db, 'event_cursors', { kb_id: kbId })
     return row && { main: row.main ?? undefined, queue: row.queue ?? undefined }
   }
 
@@ -107,14 +103,9 @@ export class EventLog extends Store {
     now: Date,
   ): Promise<boolean> {
     const log = async (transaction: Transaction<Schema>) => {
-      const moved = await transaction
-        .updateTable('event_cursors')
-        .set({ main: to.main ?? null, queue: to.queue ?? null })
-        .where('kb_id', '=', kb.id)
-        .where('main', 'is not distinct from', from.main ?? null)
-        .where('queue', 'is not distinct from', from.queue ?? null)
-        .executeTakeFirst()
-      if (moved.numUpdatedRows === 0n) return false
+      const known = { kb_id: kb.id, main: from.main ?? null, queue: from.queue ?? null }
+      const next = { main: to.main ?? null, queue: to.queue ?? null }
+      if ((await updateRows(transaction, 'event_cursors', known, next)) === 0) return false
       await this.insert(transaction, kb.tenantId, events, now)
       return true
     }
@@ -267,7 +258,7 @@ export class EventLog extends Store {
   }
 }
 
-function toEvent({ tenant_id: _, curator_only, data, candidate, ...row }: EventRow): StoredEvent {
+function toEvent({ tenant_id: _, curator_only, data, candidate, ...row }: RowOf<'events'>): StoredEvent {
   return {
     ...camelCase(row),
     isCuratorOnly: curator_only === 1,

@@ -3,7 +3,7 @@ import type { Kysely, Transaction } from 'kysely'
 import { isPostgres } from './database/is-postgres.ts'
 import { timeAfter } from './database/row-times.ts'
 import type { Schema } from './database/schema.ts'
-import { changedRows, Store } from './database/store.ts'
+import { changedRows, deleteRows, findRow, Store, updateRows } from './database/store.ts'
 import { inTransaction } from './database/transaction.ts'
 
 /** Identity of a request that carries an `Idempotency-Key`. */
@@ -85,32 +85,20 @@ export class Idempotency extends Store {
     key: IdempotencyKey,
     answer: { status: number; body: unknown },
   ): Promise<void> {
-    await db
-      .updateTable('idempotency_keys')
-      .set({ status: answer.status, answer: JSON.stringify(answer.body), leased_until: null })
-      .where((where) => where.and(columns(key)))
-      .execute()
+    const stored = { status: answer.status, answer: JSON.stringify(answer.body), leased_until: null }
+    await updateRows(db, 'idempotency_keys', columns(key), stored)
   }
 
   /** Returns the answer of a request, if it is stored. */
   async answer(key: IdempotencyKey): Promise<{ body: unknown } | undefined> {
-    const row = await this.db
-      .selectFrom('idempotency_keys')
-      .select('answer')
-      .where((where) => where.and(columns(key)))
-      .where('status', 'is not', null)
-      .executeTakeFirst()
-    return row?.answer == null ? undefined : { body: JSON.parse(row.answer) }
+    const row = await findRow(this.db, 'idempotency_keys', columns(key))
+    return row?.answer == null || row.status === null ? undefined : { body: JSON.parse(row.answer) }
   }
 
   /** The request failed and wrote nothing: the next one of this key is new. An answer that is stored already stays. */
   async forget(key: IdempotencyKey): Promise<void> {
     try {
-      await this.db
-        .deleteFrom('idempotency_keys')
-        .where((where) => where.and(columns(key)))
-        .where('status', 'is', null)
-        .execute()
+      await deleteRows(this.db, 'idempotency_keys', { ...columns(key), status: null })
     } finally {
       this.#release(key)
     }
@@ -147,13 +135,8 @@ export class Idempotency extends Store {
     const isLeased = isPostgres(this.db)
     const leased_until = isLeased ? timeAfter(now, leaseMs) : null
     const fresh = {
-      leased_until,
-      route: request.route,
-      body_hash: request.bodyHash,
-      subject_id: request.subjectId,
-      status: null,
-      answer: null,
-      created_at: now.toISOString(),
+      ...{ leased_until, route: request.route, body_hash: request.bodyHash, subject_id: request.subjectId },
+      ...{ status: null, answer: null, created_at: now.toISOString() },
     }
     const attempt = async (transaction: Transaction<Schema>) => {
       const inserted = await transaction
@@ -169,11 +152,8 @@ export class Idempotency extends Store {
         .executeTakeFirst()
       if (inserted !== undefined) return { state: 'new', subjectId: request.subjectId } as const
       // The row is locked, though it was not changed.
-      const row = await transaction
-        .selectFrom('idempotency_keys')
-        .selectAll()
-        .where((where) => where.and(columns(request)))
-        .executeTakeFirstOrThrow()
+      const row = await findRow(transaction, 'idempotency_keys', columns(request))
+      if (row === undefined) throw new Error('The key of a request is gone.')
       if (row.route !== request.route || row.body_hash !== request.bodyHash) return { state: 'mismatch' } as const
       if (row.status !== null && row.answer !== null) {
         return { state: 'replay', status: row.status, body: JSON.parse(row.answer) } as const
@@ -188,12 +168,7 @@ export class Idempotency extends Store {
   }
 
   async #lease(key: IdempotencyKey, leased_until: string | null, db: Kysely<Schema> = this.db): Promise<void> {
-    await db
-      .updateTable('idempotency_keys')
-      .set({ leased_until })
-      .where((where) => where.and(columns(key)))
-      .where('status', 'is', null)
-      .execute()
+    await updateRows(db, 'idempotency_keys', { ...columns(key), status: null }, { leased_until })
   }
 
   /** Extends the lease of a request until it is released. What one heartbeat cannot extend, the next one does. */

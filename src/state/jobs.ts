@@ -2,8 +2,8 @@ import { type ExpressionBuilder, type Kysely, sql, type Transaction } from 'kyse
 import { isPostgres } from './database/is-postgres.ts'
 import { Notifications } from './database/notifications.ts'
 import { timeAfter } from './database/row-times.ts'
-import type { JobRow, Schema } from './database/schema.ts'
-import { changedRows, Store } from './database/store.ts'
+import type { RowOf, Schema } from './database/schema.ts'
+import { deleteRows, findRow, Store, updateRows } from './database/store.ts'
 import { inOpenTransaction } from './database/transaction.ts'
 import { servedKbs } from './lifecycle.ts'
 
@@ -59,8 +59,7 @@ export class Jobs extends Store {
 
   /** Whether a Source waits for its ingest, or is being ingested. */
   async has(documentId: string): Promise<boolean> {
-    const query = this.db.selectFrom('jobs').select('document_id').where('document_id', '=', documentId)
-    return (await query.executeTakeFirst()) !== undefined
+    return (await findRow(this.db, 'jobs', { document_id: documentId })) !== undefined
   }
 
   /** Leases the next job that is due, or whose lease has ended; none of `except`. Undefined where there is none. */
@@ -111,8 +110,7 @@ export class Jobs extends Store {
 
   /** Ends a job, successful or not. @returns false if the owner has lost it: then its result must not be used. */
   async complete({ documentId, owner }: Job): Promise<boolean> {
-    const held = this.db.deleteFrom('jobs').where('document_id', '=', documentId).where('owner', '=', owner)
-    return (await changedRows(held)) === 1
+    return (await deleteRows(this.db, 'jobs', { document_id: documentId, owner })) === 1
   }
 
   /** Puts a job that has failed back, to be tried again later. @returns as {@link complete} does. */
@@ -128,8 +126,7 @@ export class Jobs extends Store {
   /** Ends the job of a Source, also one that runs. @returns false where it has none. */
   cancel(documentId: string): Promise<boolean> {
     return inOpenTransaction(this.db, async (transaction) => {
-      const isCancelled =
-        (await changedRows(transaction.deleteFrom('jobs').where('document_id', '=', documentId))) === 1
+      const isCancelled = (await deleteRows(transaction, 'jobs', { document_id: documentId })) === 1
       await this.#notifications.send(transaction, 'job-cancelled', documentId)
       if (isCancelled) await this.wake(transaction) // the next edition may have waited for it
       return isCancelled
@@ -192,11 +189,10 @@ export class Jobs extends Store {
     }
   }
 
-  #release({ documentId, owner }: Job, changes: Partial<JobRow>): Promise<boolean> {
+  #release({ documentId, owner }: Job, changes: Partial<RowOf<'jobs'>>): Promise<boolean> {
     return inOpenTransaction(this.db, async (transaction) => {
-      const freed = transaction.updateTable('jobs').set({ owner: null, leased_until: null, ...changes })
-      const held = freed.where('document_id', '=', documentId).where('owner', '=', owner)
-      const isReleased = (await changedRows(held)) === 1
+      const freed = { owner: null, leased_until: null, ...changes }
+      const isReleased = (await updateRows(transaction, 'jobs', { document_id: documentId, owner }, freed)) === 1
       if (isReleased) await this.wake(transaction)
       return isReleased
     })

@@ -2,8 +2,8 @@ import type { Kysely, Selectable } from 'kysely'
 import { GanglionError } from '../contract/errors.ts'
 import { Notifications } from './database/notifications.ts'
 import { type Camel, camelCase } from './database/row-names.ts'
-import type { LifecycleRow, Schema } from './database/schema.ts'
-import { changedRows, Store } from './database/store.ts'
+import type { LifecycleColumns, Schema } from './database/schema.ts'
+import { findRow, Store, updateRows } from './database/store.ts'
 import { inTransaction, lockRow } from './database/transaction.ts'
 
 /** The slug is held by another tenant, or another knowledge base of the same one, or was once. */
@@ -17,12 +17,16 @@ export class SlugTaken extends Error {
 }
 
 /** Fields that tenants and knowledge bases share. */
-export type LifecycleFields = Omit<Camel<Selectable<LifecycleRow>>, 'formerSlugs' | 'deletedAt'> & {
+export type LifecycleFields = Omit<Camel<Selectable<LifecycleColumns>>, 'formerSlugs' | 'deletedAt'> & {
   formerSlugs: string[]
 }
 
 /** A row of either. */
-export function toLifecycleFields<Row extends Selectable<LifecycleRow>>({ deleted_at: _, former_slugs, ...row }: Row) {
+export function toLifecycleFields<Row extends Selectable<LifecycleColumns>>({
+  deleted_at: _,
+  former_slugs,
+  ...row
+}: Row) {
   const formerSlugs: string[] = JSON.parse(former_slugs)
   return { ...camelCase(row), formerSlugs }
 }
@@ -69,17 +73,12 @@ export class Lifecycle extends Store {
     await inTransaction(this.db, async (transaction) => {
       await lockRow(transaction, this.#table, id)
       if (((await holder(transaction))?.id ?? id) !== id) throw new SlugTaken(to)
-      const row = await transaction
-        .selectFrom(this.#table)
-        .select(['slug', 'former_slugs'])
-        .where('id', '=', id)
-        .where('deleted_at', 'is', null)
-        .executeTakeFirst()
+      const row = await findRow(transaction, this.#table, { id, deleted_at: null })
       if (row === undefined) throw new GanglionError('not_found')
       const names = new Set<string>([...JSON.parse(row.former_slugs), row.slug])
       names.delete(to)
       const former = JSON.stringify([...names])
-      await transaction.updateTable(this.#table).set({ slug: to, former_slugs: former }).where('id', '=', id).execute()
+      await updateRows(transaction, this.#table, { id }, { slug: to, former_slugs: former })
       await this.#notifications.send(transaction, 'life', id)
     })
   }
@@ -95,10 +94,9 @@ export class Lifecycle extends Store {
     return this.#change(id, { deleted_at, disabled_at: deleted_at, slug: id, former_slugs })
   }
 
-  #change(id: string, values: Record<string, string | null>): Promise<boolean> {
+  #change(id: string, values: Partial<Selectable<LifecycleColumns>>): Promise<boolean> {
     return inTransaction(this.db, async (transaction) => {
-      const change = transaction.updateTable(this.#table).set(values).where('id', '=', id)
-      const changed = await changedRows(change.where('deleted_at', 'is', null))
+      const changed = await updateRows(transaction, this.#table, { id, deleted_at: null }, values)
       await this.#notifications.send(transaction, 'life', id)
       return changed > 0
     })

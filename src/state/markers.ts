@@ -1,5 +1,5 @@
 import type { Schema } from './database/schema.ts'
-import { Store } from './database/store.ts'
+import { deleteRows, findRow, Store } from './database/store.ts'
 
 type Name = Schema['stamps']['name']
 
@@ -14,11 +14,10 @@ export class Markers extends Store {
   }
 
   async find(name: Name): Promise<string | undefined> {
-    const row = await this.db.selectFrom('stamps').select('at').where('name', '=', name).executeTakeFirst()
-    return row?.at
+    return (await findRow(this.db, 'stamps', { name }))?.at
   }
 
   async forget(name: Name): Promise<void> {
-    await this.db.deleteFrom('stamps').where('name', '=', name).execute()
+    await deleteRows(this.db, 'stamps', { name })
   }
 }

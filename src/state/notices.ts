@@ -1,13 +1,13 @@
 import { sql, type Transaction } from 'kysely'
 import { type Camel, camelCase, snakeCase } from './database/row-names.ts'
-import type { NoticeCursorRow, NoticeRow, Schema } from './database/schema.ts'
+import type { RowOf, Schema } from './database/schema.ts'
 import { Store } from './database/store.ts'
 import { inTransaction } from './database/transaction.ts'
 import { servedKbs, servedTenants } from './lifecycle.ts'
 
-export type StoredNotice = Camel<NoticeRow>
+export type StoredNotice = Camel<RowOf<'notices'>>
 /** Event and day up to which a tenant's notices have been made. */
-export type NoticeCursor = Camel<NoticeCursorRow>
+export type NoticeCursor = Camel<RowOf<'notice_cursors'>>
 
 /** SQLite takes 32,766 values in a statement. */
 const rowsAtOnce = 1_000

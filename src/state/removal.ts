@@ -1,5 +1,6 @@
 import type { Transaction } from 'kysely'
 import type { Schema } from './database/schema.ts'
+import { deleteRows } from './database/store.ts'
 
 /** Tables in the order of removal: a table comes before those that it refers to. Rows that refer to these in turn are removed with them. */
 export const tablesOfKb = [
@@ -17,8 +18,8 @@ const ofUser = ['notices', 'tour_marks', 'sessions', 'one_time_links', 'membersh
 export async function removeKbRows(transaction: Transaction<Schema>, id: string): Promise<void> {
   const uploads = transaction.selectFrom('uploads').select('id').where('kb_id', '=', id)
   await transaction.deleteFrom('upload_chunks').where('upload_id', 'in', uploads).execute()
-  for (const table of tablesOfKb) await transaction.deleteFrom(table).where('kb_id', '=', id).execute()
-  await transaction.deleteFrom('knowledge_bases').where('id', '=', id).execute()
+  for (const table of tablesOfKb) await deleteRows(transaction, table, { kb_id: id })
+  await deleteRows(transaction, 'knowledge_bases', { id })
 }
 
 /** Removes a tenant, whose knowledge bases are removed, with all rows that are its own, and the people who are in no other tenant. */
@@ -30,9 +31,9 @@ export async function removeTenantRows(transaction: Transaction<Schema>, id: str
     .having((having) => having.fn.countAll(), '=', 1)
     .having((having) => having.fn.max('tenant_id'), '=', id)
     .execute()
-  for (const table of ofTenant) await transaction.deleteFrom(table).where('tenant_id', '=', id).execute()
+  for (const table of ofTenant) await deleteRows(transaction, table, { tenant_id: id })
   await removePeople(transaction, people)
-  await transaction.deleteFrom('tenants').where('id', '=', id).execute()
+  await deleteRows(transaction, 'tenants', { id })
 }
 
 /** Removes the people who have a role in no tenant. */
@@ -44,7 +45,7 @@ export async function removePeopleOfNone(transaction: Transaction<Schema>): Prom
 
 async function removePeople(transaction: Transaction<Schema>, people: readonly { user_id: string }[]): Promise<void> {
   for (const { user_id } of people) {
-    for (const table of ofUser) await transaction.deleteFrom(table).where('user_id', '=', user_id).execute()
-    await transaction.deleteFrom('users').where('id', '=', user_id).execute()
+    for (const table of ofUser) await deleteRows(transaction, table, { user_id })
+    await deleteRows(transaction, 'users', { id: user_id })
   }
 }

@@ -3,17 +3,17 @@ import { v7 as uuidv7 } from 'uuid'
 import { utcDay } from '../rules/utc-day.ts'
 import { createSecret } from './accounts/secret.ts'
 import { type Camel, camelCase } from './database/row-names.ts'
-import type { SiteRow } from './database/schema.ts'
-import { Store } from './database/store.ts'
+import type { RowOf } from './database/schema.ts'
+import { deleteRows, findRows, Store, updateRows } from './database/store.ts'
 import { servedKbs } from './lifecycle.ts'
 
 /** Web pages of others that may ask a knowledge base without a key. */
-export type Site = Omit<Camel<SiteRow>, 'origins'> & { origins: string[] }
+export type Site = Omit<Camel<RowOf<'sites'>>, 'origins'> & { origins: string[] }
 export type SiteFields = Pick<Site, 'name' | 'origins' | 'perMinute' | 'perDay'>
 
 export class Sites extends Store {
   async create({ tenantId, kbId }: Pick<Site, 'tenantId' | 'kbId'>, fields: SiteFields, now: Date): Promise<Site> {
-    const row: SiteRow = {
+    const row: RowOf<'sites'> = {
       ...{ id: uuidv7(), tenant_id: tenantId, kb_id: kbId, ...rowOf(fields), secret: createSecret() },
       ...{ disabled_at: null, created_at: now.toISOString(), day: '', asked: 0 },
     }
@@ -23,8 +23,7 @@ export class Sites extends Store {
 
   /** Returns the sites of a knowledge base, oldest first. */
   async list(kbId: string): Promise<Site[]> {
-    const rows = await this.db.selectFrom('sites').selectAll().where('kb_id', '=', kbId).orderBy('id').execute()
-    return rows.map(toSite)
+    return (await findRows(this.db, 'sites', { kb_id: kbId }, 'id')).map(toSite)
   }
 
   /** None of a knowledge base that is not served. */
@@ -39,19 +38,15 @@ export class Sites extends Store {
   }
 
   async change(id: string, fields: SiteFields): Promise<void> {
-    await this.db.updateTable('sites').set(rowOf(fields)).where('id', '=', id).execute()
+    await updateRows(this.db, 'sites', { id }, rowOf(fields))
   }
 
   async setDisabled(id: string, at: Date | null): Promise<void> {
-    await this.db
-      .updateTable('sites')
-      .set({ disabled_at: at?.toISOString() ?? null })
-      .where('id', '=', id)
-      .execute()
+    await updateRows(this.db, 'sites', { id }, { disabled_at: at?.toISOString() ?? null })
   }
 
   async remove(id: string): Promise<void> {
-    await this.db.deleteFrom('sites').where('id', '=', id).execute()
+    await deleteRows(this.db, 'sites', { id })
   }
 
   /** Counts a question of today. @returns false if the site has had all that it may have in a day */
@@ -71,6 +66,6 @@ function rowOf({ name, origins, perMinute, perDay }: SiteFields) {
   return { name, origins: JSON.stringify(origins), per_minute: perMinute, per_day: perDay }
 }
 
-function toSite(row: SiteRow): Site {
+function toSite(row: RowOf<'sites'>): Site {
   return { ...camelCase(row), origins: JSON.parse(row.origins) }
 }

@@ -1,8 +1,8 @@
-import type { Kysely, Selectable } from 'kysely'
+import type { Kysely } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import type { Notifications } from './database/notifications.ts'
-import type { Schema } from './database/schema.ts'
-import { Store } from './database/store.ts'
+import type { RowOf, Schema } from './database/schema.ts'
+import { findRow, findRows, Store, updateRows } from './database/store.ts'
 import { formerSlug, Lifecycle, type LifecycleFields, toLifecycleFields } from './lifecycle.ts'
 
 /** Limits of a tenant; null: unlimited. */
@@ -27,13 +27,13 @@ export class Tenants extends Store {
   }
 
   async get(id: string): Promise<Tenant | undefined> {
-    const row = await this.#select().where('id', '=', id).executeTakeFirst()
+    const row = await findRow(this.db, 'tenants', { id, deleted_at: null })
     return row && toTenant(row)
   }
 
   /** Returns all tenants by slug. */
   async list(): Promise<Tenant[]> {
-    return (await this.#select().orderBy('slug').execute()).map(toTenant)
+    return (await findRows(this.db, 'tenants', { deleted_at: null }, 'slug')).map(toTenant)
   }
 
   /** The ids of those that are to be removed. */
@@ -60,8 +60,7 @@ export class Tenants extends Store {
   }
 
   async setQuotas({ id }: Pick<Tenant, 'id'>, { sourceBytes, knowledgeBases }: Quotas): Promise<void> {
-    const quotas = { max_source_bytes: sourceBytes, max_kbs: knowledgeBases }
-    await this.db.updateTable('tenants').set(quotas).where('id', '=', id).execute()
+    await updateRows(this.db, 'tenants', { id }, { max_source_bytes: sourceBytes, max_kbs: knowledgeBases })
   }
 
   #select() {
@@ -69,6 +68,6 @@ export class Tenants extends Store {
   }
 }
 
-function toTenant({ max_source_bytes, max_kbs, ...row }: Selectable<Schema['tenants']>): Tenant {
+function toTenant({ max_source_bytes, max_kbs, ...row }: RowOf<'tenants'>): Tenant {
   return { ...toLifecycleFields(row), quotas: { sourceBytes: max_source_bytes, knowledgeBases: max_kbs } }
 }

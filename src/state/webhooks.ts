@@ -4,16 +4,16 @@ import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
 import { EventKind } from '../contract/events.ts'
 import { type Camel, camelCase } from './database/row-names.ts'
-import type { Schema, WebhookDeliveryRow, WebhookRow } from './database/schema.ts'
-import { changedRows, Store } from './database/store.ts'
+import type { RowOf, Schema } from './database/schema.ts'
+import { deleteRows, findRow, Store } from './database/store.ts'
 import { holdRow, inTransaction } from './database/transaction.ts'
 import { servedKbs, servedTenants } from './lifecycle.ts'
 
 /** Destination of a tenant's events: those after `cursor`, of some kinds and of one knowledge base only if it names them. */
-export type Webhook = Omit<Camel<WebhookRow>, 'kinds' | 'enabled'> & { kinds: EventKind[]; isEnabled: boolean }
+export type Webhook = Omit<Camel<RowOf<'webhooks'>>, 'kinds' | 'enabled'> & { kinds: EventKind[]; isEnabled: boolean }
 
 /** The delivery of one message of a webhook. */
-export type WebhookDelivery = Omit<Camel<WebhookDeliveryRow>, 'id' | 'webhookId'>
+export type WebhookDelivery = Omit<Camel<RowOf<'webhook_deliveries'>>, 'id' | 'webhookId'>
 
 export type WebhookRecord = Pick<Webhook, 'tenantId' | 'kbId' | 'url' | 'kinds' | 'cursor'> &
   Partial<Pick<Webhook, 'format'>>
@@ -30,7 +30,7 @@ export class Webhooks extends Store {
     { tenantId, kbId, url, kinds, cursor, format = 'ganglion' }: WebhookRecord,
     now: Date,
   ): Promise<Webhook> {
-    const row: WebhookRow = {
+    const row: RowOf<'webhooks'> = {
       ...{ id: uuidv7(), tenant_id: tenantId, kb_id: kbId, url, secret: `whsec_${randomBytes(32).toString('base64')}` },
       ...{ kinds: JSON.stringify(kinds), enabled: 1, cursor, ...healthy, created_at: now.toISOString(), format },
     }
@@ -63,7 +63,7 @@ export class Webhooks extends Store {
   }
 
   async find(id: string): Promise<Webhook | undefined> {
-    const row = await this.db.selectFrom('webhooks').selectAll().where('id', '=', id).executeTakeFirst()
+    const row = await findRow(this.db, 'webhooks', { id })
     return row && toWebhook(row)
   }
 
@@ -86,7 +86,7 @@ export class Webhooks extends Store {
 
   /** @returns false where there is none. */
   async remove(id: string): Promise<boolean> {
-    return (await changedRows(this.db.deleteFrom('webhooks').where('id', '=', id))) === 1
+    return (await deleteRows(this.db, 'webhooks', { id })) === 1
   }
 
   /**
@@ -129,7 +129,7 @@ export class Webhooks extends Store {
   /** @param webhook with a cursor: only while it is enabled and stands there. */
   async #change(
     { id, cursor }: { id: string; cursor?: number },
-    changes: Partial<WebhookRow>,
+    changes: Partial<RowOf<'webhooks'>>,
     delivery?: WebhookDelivery,
   ): Promise<boolean> {
     const change = async (transaction: Transaction<Schema>) => {
@@ -185,6 +185,6 @@ async function noteDelivery(db: Transaction<Schema>, id: string, delivery: Webho
 
 const healthy = { note: null, failures: 0, failing_since: null, due_at: null }
 
-function toWebhook({ kinds, enabled, ...row }: WebhookRow): Webhook {
+function toWebhook({ kinds, enabled, ...row }: RowOf<'webhooks'>): Webhook {
   return { ...camelCase(row), kinds: Kinds.parse(JSON.parse(kinds)), isEnabled: enabled === 1 }
 }

@@ -5,15 +5,15 @@ import type { GitFetch, KeyAudience } from '../../contract/vocabulary.ts'
 import type { Database } from '../database/database.ts'
 import { type Camel, camelCase } from '../database/row-names.ts'
 import { timeAfter } from '../database/row-times.ts'
-import type { ApiKeyRow } from '../database/schema.ts'
-import { Store } from '../database/store.ts'
+import type { RowOf } from '../database/schema.ts'
+import { findRow, findRows, Store, updateRows } from '../database/store.ts'
 import { createToken, hashToken, isToken } from './api-token.ts'
 import { RevisedCache } from './revised-cache.ts'
 
 type Told = 'hash' | 'grantId' | 'connectors' | 'git' | 'limits'
 
 /** `userId`: the person that the key counts as, who made it or let it in as an agent. */
-export type ApiKey = Omit<Camel<ApiKeyRow>, Told> & {
+export type ApiKey = Omit<Camel<RowOf<'api_keys'>>, Told> & {
   connectors: string[]
   git: GitFetch
   limits: KeyLimits | null
@@ -58,23 +58,12 @@ export class ApiKeys extends Store {
   /** The token is in this answer only: its hash is what is kept. */
   async create(key: ApiKeyRecord, now: Date): Promise<{ key: ApiKey; token: string }> {
     const token = createToken()
-    const row: ApiKeyRow = {
-      id: uuidv7(),
-      tenant_id: key.tenantId,
-      name: key.name,
-      role: key.role,
-      hash: hashToken(token),
-      connectors: JSON.stringify(key.connectors),
-      created_at: now.toISOString(),
-      expires_at: key.expiresAt?.toISOString() ?? null,
-      revoked_at: null,
-      last_used_at: null,
-      created_by: key.createdBy ?? null,
-      git: key.git ?? 'shown',
-      audience: key.audience ?? null,
-      limits: key.limits ? JSON.stringify(key.limits) : null,
-      grant_id: key.grantId ?? null,
-      user_id: key.userId ?? null,
+    const row: RowOf<'api_keys'> = {
+      ...{ id: uuidv7(), tenant_id: key.tenantId, name: key.name, role: key.role, hash: hashToken(token) },
+      ...{ connectors: JSON.stringify(key.connectors), created_at: now.toISOString(), revoked_at: null },
+      ...{ expires_at: key.expiresAt?.toISOString() ?? null, last_used_at: null, created_by: key.createdBy ?? null },
+      ...{ git: key.git ?? 'shown', audience: key.audience ?? null, grant_id: key.grantId ?? null },
+      ...{ limits: key.limits ? JSON.stringify(key.limits) : null, user_id: key.userId ?? null },
     }
     await this.db.insertInto('api_keys').values(row).execute()
     return { key: toApiKey(row), token }
@@ -152,21 +141,21 @@ export class ApiKeys extends Store {
 
   /** Returns the keys of one tenant, or of all, oldest first, revoked and expired ones included. */
   async list(tenantId?: string): Promise<ApiKey[]> {
-    const rows = await this.#select()
-      .$if(tenantId !== undefined, (query) => query.where('tenant_id', '=', tenantId ?? ''))
-      .orderBy('id')
-      .execute()
-    return rows.map(toApiKey)
+    return (await findRows(this.db, 'api_keys', tenantId === undefined ? {} : { tenant_id: tenantId }, 'id')).map(
+      toApiKey,
+    )
   }
 
   async find(id: string): Promise<ApiKey | undefined> {
-    const row = await this.#select().where('id', '=', id).executeTakeFirst()
+    const row = await findRow(this.db, 'api_keys', { id })
     return row && toApiKey(row)
   }
 
   /** A tenant's keys, newest first, revoked and expired ones included; those that were made before the key `before`. */
   async page(tenantId: string, { before, limit }: { before?: string | undefined; limit: number }): Promise<ApiKey[]> {
-    const rows = await this.#select()
+    const rows = await this.db
+      .selectFrom('api_keys')
+      .selectAll()
       .where('tenant_id', '=', tenantId)
       .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
       .orderBy('id', 'desc')
@@ -177,56 +166,36 @@ export class ApiKeys extends Store {
 
   /** The agents that a person has let in and that are not revoked, newest first. */
   async agentsOf(userId: string): Promise<ApiKey[]> {
-    const rows = await this.#select()
-      .where('user_id', '=', userId)
-      .where('grant_id', 'is not', null)
-      .where('revoked_at', 'is', null)
-      .orderBy('id', 'desc')
-      .execute()
-    return rows.map(toApiKey)
+    const rows = await findRows(this.db, 'api_keys', { user_id: userId, revoked_at: null }, 'id')
+    return rows
+      .filter(({ grant_id }) => grant_id !== null)
+      .reverse()
+      .map(toApiKey)
   }
 
   /** Ids of a tenant's keys that count as a person: those that they made, and their agents, revoked ones included. */
   async idsOf(userId: string, tenantId: string): Promise<string[]> {
-    const rows = await this.db
-      .selectFrom('api_keys')
-      .select('id')
-      .where('user_id', '=', userId)
-      .where('tenant_id', '=', tenantId)
-      .execute()
+    const rows = await findRows(this.db, 'api_keys', { user_id: userId, tenant_id: tenantId })
     return rows.map(({ id }) => id)
   }
 
   /** The tenant's key with other limits; undefined where there is none. */
   async limit(id: string, limits: KeyLimits | null, tenantId: string): Promise<ApiKey | undefined> {
-    const row = await this.db
-      .updateTable('api_keys')
-      .set({ limits: limits && JSON.stringify(limits) })
-      .where('id', '=', id)
-      .where('tenant_id', '=', tenantId)
-      .returningAll()
-      .executeTakeFirst()
+    const key = { id, tenant_id: tenantId }
+    await updateRows(this.db, 'api_keys', key, { limits: limits && JSON.stringify(limits) })
+    const row = await findRow(this.db, 'api_keys', key)
     return row && toApiKey(row)
   }
 
   async revokeGrant(grantId: string, now: Date): Promise<void> {
-    await this.db
-      .updateTable('api_keys')
-      .set({ revoked_at: now.toISOString() })
-      .where('grant_id', '=', grantId)
-      .where('revoked_at', 'is', null)
-      .execute()
+    await updateRows(this.db, 'api_keys', { grant_id: grantId, revoked_at: null }, { revoked_at: now.toISOString() })
   }
 
   /** The tenant's key that is revoked; undefined where there is none. Again: it keeps its first time. */
   async revoke(id: string, now: Date, tenantId: string): Promise<ApiKey | undefined> {
-    const row = await this.db
-      .updateTable('api_keys')
-      .set((set) => ({ revoked_at: set.fn.coalesce('revoked_at', set.val(now.toISOString())) }))
-      .where('id', '=', id)
-      .where('tenant_id', '=', tenantId)
-      .returningAll()
-      .executeTakeFirst()
+    const key = { id, tenant_id: tenantId }
+    await updateRows(this.db, 'api_keys', { ...key, revoked_at: null }, { revoked_at: now.toISOString() })
+    const row = await findRow(this.db, 'api_keys', key)
     // Else the agent could go on to ask for tokens.
     if (row?.grant_id) {
       const { grant_id: grant } = row
@@ -236,10 +205,6 @@ export class ApiKeys extends Store {
         .execute()
     }
     return row && toApiKey(row)
-  }
-
-  #select() {
-    return this.db.selectFrom('api_keys').selectAll()
   }
 
   /** After the request's own work, since it costs a flush to disk. */
@@ -265,7 +230,7 @@ export class ApiKeys extends Store {
   }
 }
 
-function toApiKey({ hash: _, grant_id, connectors, git, limits, ...row }: ApiKeyRow): ApiKey {
+function toApiKey({ hash: _, grant_id, connectors, git, limits, ...row }: RowOf<'api_keys'>): ApiKey {
   return {
     ...camelCase(row),
     isAgent: grant_id !== null,

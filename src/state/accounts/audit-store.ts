@@ -1,12 +1,11 @@
-import type { Selectable } from 'kysely'
 import type { Actor } from '../../rules/candidates/candidate.ts'
 import type { Camel } from '../database/row-names.ts'
 import { daysBefore } from '../database/row-times.ts'
-import type { AuditRow } from '../database/schema.ts'
+import type { RowOf } from '../database/schema.ts'
 import { changedRows, Store } from '../database/store.ts'
 
 /** An action on a tenant. Changes of its knowledge are in git instead. */
-export type StoredAuditEntry = Omit<Camel<Selectable<AuditRow>>, 'tenantId' | 'actorId' | 'actorName'> & {
+export type StoredAuditEntry = Omit<Camel<RowOf<'audit'>>, 'tenantId' | 'actorId' | 'actorName'> & {
   actor: Actor
 }
 export type AuditEntry = Omit<StoredAuditEntry, 'id' | 'at'>

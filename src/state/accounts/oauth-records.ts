@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { hashClientSecrets } from '../database/migrations/hash-client-secrets.ts'
-import { changedRows, Store } from '../database/store.ts'
+import { deleteRows, findRow, Store, updateRows } from '../database/store.ts'
 import { hashToken } from './api-token.ts'
 
 type Payload = Record<string, unknown>
@@ -23,31 +23,20 @@ export class OauthRecords extends Store {
   }
 
   async find(model: string, id: string, now: Date): Promise<{ payload: Payload; isConsumed: boolean } | undefined> {
-    const row = await this.db
-      .selectFrom('oauth_records')
-      .select(['payload', 'consumed_at as consumedAt', 'expires_at as expiresAt'])
-      .where('model', '=', model)
-      .where('hash', '=', hashToken(id))
-      .executeTakeFirst()
-    if (row === undefined || (row.expiresAt !== null && row.expiresAt <= now.toISOString())) return undefined
-    return { payload: Payload.parse(JSON.parse(row.payload)), isConsumed: row.consumedAt !== null }
+    const row = await findRow(this.db, 'oauth_records', { model, hash: hashToken(id) })
+    if (row === undefined || (row.expires_at !== null && row.expires_at <= now.toISOString())) return undefined
+    return { payload: Payload.parse(JSON.parse(row.payload)), isConsumed: row.consumed_at !== null }
   }
 
   /** Whether it was not consumed before: of two that try at once, one does. */
   async consume(model: string, id: string, now: Date): Promise<boolean> {
-    const consumed = this.db.updateTable('oauth_records').set({ consumed_at: now.toISOString() })
-    const fresh = consumed.where('model', '=', model).where('hash', '=', hashToken(id)).where('consumed_at', 'is', null)
-    return (await changedRows(fresh)) > 0
+    const fresh = { model, hash: hashToken(id), consumed_at: null }
+    return (await updateRows(this.db, 'oauth_records', fresh, { consumed_at: now.toISOString() })) > 0
   }
 
   /** Lets a record stay. */
   async keep(model: string, id: string): Promise<void> {
-    await this.db
-      .updateTable('oauth_records')
-      .set({ expires_at: null })
-      .where('model', '=', model)
-      .where('hash', '=', hashToken(id))
-      .execute()
+    await updateRows(this.db, 'oauth_records', { model, hash: hashToken(id) }, { expires_at: null })
   }
 
   /** Removes records that end, but for those that end last. */
@@ -68,12 +57,12 @@ export class OauthRecords extends Store {
   }
 
   async remove(model: string, id: string): Promise<void> {
-    await this.db.deleteFrom('oauth_records').where('model', '=', model).where('hash', '=', hashToken(id)).execute()
+    await deleteRows(this.db, 'oauth_records', { model, hash: hashToken(id) })
   }
 
   /** Removes the codes and tokens of a grant. */
   async removeGrant(grantId: string): Promise<void> {
-    await this.db.deleteFrom('oauth_records').where('grant_id', '=', grantId).execute()
+    await deleteRows(this.db, 'oauth_records', { grant_id: grantId })
   }
 
   /** Removes what has expired, and what nodes of version 0.1.0 have written in clear during an upgrade. */

@@ -1,11 +1,11 @@
 import { timeAfter } from '../database/row-times.ts'
-import type { OneTimeLinkRow } from '../database/schema.ts'
-import { changedRows, Store } from '../database/store.ts'
+import type { RowOf } from '../database/schema.ts'
+import { changedRows, deleteRows, findRows, Store } from '../database/store.ts'
 import { createSecret, hashSecret } from './secret.ts'
 
 /** Action that a link allows its holder, once. */
 export type OneTimeLink = {
-  purpose: OneTimeLinkRow['purpose']
+  purpose: RowOf<'one_time_links'>['purpose']
   /** User whose password it sets; null: it makes an administrator of the tenant. */
   userId: string | null
   tenantId: string | null
@@ -18,16 +18,10 @@ export class OneTimeLinks extends Store {
   /** The token of a new link, in place of those that the user, or the tenant, has. It is in this answer only. */
   async create({ purpose, userId, tenantId }: OneTimeLink, now: Date): Promise<string> {
     const token = createSecret()
-    await this.db
-      .deleteFrom('one_time_links')
-      .where('user_id', 'is not distinct from', userId)
-      .where('tenant_id', 'is not distinct from', tenantId)
-      .execute()
-    const row = {
-      ...{ hash: hashSecret(token) ?? '', purpose, user_id: userId, tenant_id: tenantId },
-      created_at: now.toISOString(),
-      expires_at: timeAfter(now, lifetimes[purpose]),
-    }
+    const holder = { user_id: userId, tenant_id: tenantId }
+    await deleteRows(this.db, 'one_time_links', holder)
+    const times = { created_at: now.toISOString(), expires_at: timeAfter(now, lifetimes[purpose]) }
+    const row = { hash: hashSecret(token) ?? '', purpose, ...holder, ...times }
     await this.db.insertInto('one_time_links').values(row).execute()
     return token
   }
@@ -44,14 +38,8 @@ export class OneTimeLinks extends Store {
 
   /** True if a user has an open invitation: a link to choose their first password. */
   async isInvited(userId: string, now: Date): Promise<boolean> {
-    const link = await this.db
-      .selectFrom('one_time_links')
-      .select('hash')
-      .where('user_id', '=', userId)
-      .where('purpose', '=', 'set-up')
-      .where('expires_at', '>', now.toISOString())
-      .executeTakeFirst()
-    return link !== undefined
+    const links = await findRows(this.db, 'one_time_links', { user_id: userId, purpose: 'set-up' })
+    return links.some((link) => link.expires_at > now.toISOString())
   }
 
   /** Uses a link up: of two that try at once, one gets it. */
@@ -65,11 +53,11 @@ export class OneTimeLinks extends Store {
   }
 
   async remove(userId: string): Promise<void> {
-    await this.db.deleteFrom('one_time_links').where('user_id', '=', userId).execute()
+    await deleteRows(this.db, 'one_time_links', { user_id: userId })
   }
 
   async clear(): Promise<void> {
-    await this.db.deleteFrom('one_time_links').execute()
+    await deleteRows(this.db, 'one_time_links', {})
   }
 
   /** Removes links that have expired; answers how many. */

@@ -1,8 +1,8 @@
 import { v7 as uuidv7 } from 'uuid'
 import { type Camel, camelCase, snakeCase } from '../database/row-names.ts'
 import { timeAfter } from '../database/row-times.ts'
-import type { SessionRow } from '../database/schema.ts'
-import { changedRows, Store } from '../database/store.ts'
+import type { RowOf } from '../database/schema.ts'
+import { changedRows, deleteRows, Store } from '../database/store.ts'
 import { createSecret, hashSecret } from './secret.ts'
 
 /** Milliseconds after its last use, and after its beginning, at which a session ends. */
@@ -13,7 +13,7 @@ const useInterval = 60_000
 /** Milliseconds for which the token before is taken: by requests that were on their way when it was replaced. */
 const grace = 30_000
 
-export type StoredSession = Omit<Camel<SessionRow>, 'hash' | 'previousHash' | 'rotatedAt'>
+export type StoredSession = Omit<Camel<RowOf<'sessions'>>, 'hash' | 'previousHash' | 'rotatedAt'>
 
 export type NewSession = Pick<StoredSession, 'userId' | 'tenantId' | 'role' | 'address' | 'agent'>
 
@@ -23,7 +23,7 @@ export class Sessions extends Store {
   async create(session: NewSession, now: Date): Promise<{ session: StoredSession; token: string }> {
     const { token, hash } = newToken()
     const at = now.toISOString()
-    const row: SessionRow = {
+    const row: RowOf<'sessions'> = {
       ...{ ...snakeCase(session), id: uuidv7(), hash, previous_hash: null, rotated_at: null },
       ...{ form_secret: createSecret(), created_at: at, used_at: at },
     }
@@ -109,7 +109,7 @@ export class Sessions extends Store {
 
   /** Ends a session of a user. Whether there was one. */
   async end(userId: string, id: string): Promise<boolean> {
-    return (await changedRows(this.db.deleteFrom('sessions').where('user_id', '=', userId).where('id', '=', id))) > 0
+    return (await deleteRows(this.db, 'sessions', { user_id: userId, id })) > 0
   }
 
   /** Ends all sessions of a user, or all but one. Answers how many. */
@@ -120,7 +120,7 @@ export class Sessions extends Store {
 
   /** Ends everybody's. */
   async clear(): Promise<void> {
-    await this.db.deleteFrom('sessions').execute()
+    await deleteRows(this.db, 'sessions', {})
   }
 
   /** Removes sessions that have ended by time; answers how many. */
@@ -141,6 +141,6 @@ function newToken(): { token: string; hash: string } {
   return { token, hash }
 }
 
-function toSession({ hash: _, previous_hash: __, rotated_at: ___, ...row }: SessionRow): StoredSession {
+function toSession({ hash: _, previous_hash: __, rotated_at: ___, ...row }: RowOf<'sessions'>): StoredSession {
   return camelCase(row)
 }

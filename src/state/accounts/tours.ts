@@ -1,17 +1,12 @@
 import type { Schema } from '../database/schema.ts'
-import { Store } from '../database/store.ts'
+import { findRows, Store } from '../database/store.ts'
 
 export type TourMark = Schema['tour_marks']['mark']
 
 /** The steps of the demo's tour that people have seen. */
 export class Tours extends Store {
   async marks(tenantId: string, userId: string): Promise<Set<TourMark>> {
-    const rows = await this.db
-      .selectFrom('tour_marks')
-      .select('mark')
-      .where('tenant_id', '=', tenantId)
-      .where('user_id', '=', userId)
-      .execute()
+    const rows = await findRows(this.db, 'tour_marks', { tenant_id: tenantId, user_id: userId })
     return new Set(rows.map(({ mark }) => mark))
   }
 

@@ -1,12 +1,12 @@
 import { v7 as uuidv7 } from 'uuid'
 import type { NoticeMode, PersonRole } from '../../contract/vocabulary.ts'
 import { type Camel, camelCase } from '../database/row-names.ts'
-import type { UserRow } from '../database/schema.ts'
-import { Store } from '../database/store.ts'
+import type { RowOf } from '../database/schema.ts'
+import { deleteRows, findRow, findRows, Store, updateRows } from '../database/store.ts'
 import { createSecret } from './secret.ts'
 
 /** `isLinked`: an identity provider knows them. */
-export type User = Omit<Camel<UserRow>, 'issuer' | 'subject' | 'noticeKey'> & { isLinked: boolean }
+export type User = Omit<Camel<RowOf<'users'>>, 'issuer' | 'subject' | 'noticeKey'> & { isLinked: boolean }
 
 /** A list of the console as a person narrowed it, and what they call that. */
 export type SavedFilter = { name: string; path: string }
@@ -31,7 +31,7 @@ export type Identity = { issuer: string; subject: string }
 export class Users extends Store {
   /** Undefined where another user has the e-mail. */
   async create({ email, name, passwordHash }: NewUser, now: Date): Promise<User | undefined> {
-    const row: UserRow = {
+    const row: RowOf<'users'> = {
       ...{ id: uuidv7(), email, name, password_hash: passwordHash, issuer: null, subject: null },
       ...{ created_at: now.toISOString(), disabled_at: null, notices: 'at-once', notice_key: null },
     }
@@ -45,63 +45,53 @@ export class Users extends Store {
   }
 
   async get(id: string): Promise<User | undefined> {
-    const row = await this.#select().where('id', '=', id).executeTakeFirst()
-    return row && toUser(row)
+    return this.#find({ id })
   }
 
   /** `email`: folded. */
   async findByEmail(email: string): Promise<User | undefined> {
-    const row = await this.#select().where('email', '=', email).executeTakeFirst()
-    return row && toUser(row)
+    return this.#find({ email })
   }
 
   async findByIdentity({ issuer, subject }: Identity): Promise<User | undefined> {
-    const row = await this.#select().where('issuer', '=', issuer).where('subject', '=', subject).executeTakeFirst()
-    return row && toUser(row)
+    return this.#find({ issuer, subject })
   }
 
   /** Lets an identity provider's person sign in as a user that no provider knows yet. */
   async link(id: string, { issuer, subject }: Identity): Promise<void> {
-    await this.db
-      .updateTable('users')
-      .set({ issuer, subject })
-      .where('id', '=', id)
-      .where('subject', 'is', null)
-      .execute()
+    await updateRows(this.db, 'users', { id, subject: null }, { issuer, subject })
   }
 
   async rename(id: string, name: string): Promise<void> {
-    await this.db.updateTable('users').set({ name }).where('id', '=', id).execute()
+    await updateRows(this.db, 'users', { id }, { name })
   }
 
   /** False where another user has the e-mail. */
   async setEmail(id: string, email: string): Promise<boolean> {
     const other = await this.findByEmail(email)
     if (other !== undefined && other.id !== id) return false
-    await this.db.updateTable('users').set({ email }).where('id', '=', id).execute()
+    await updateRows(this.db, 'users', { id }, { email })
     return true
   }
 
   async setPassword(id: string, passwordHash: string | null): Promise<void> {
-    await this.db.updateTable('users').set({ password_hash: passwordHash }).where('id', '=', id).execute()
+    await updateRows(this.db, 'users', { id }, { password_hash: passwordHash })
   }
 
   /** `at`: since when the user may not come in; null: they may. */
   async setDisabled(id: string, at: Date | null): Promise<void> {
-    const disabled_at = at?.toISOString() ?? null
-    await this.db.updateTable('users').set({ disabled_at }).where('id', '=', id).execute()
+    await updateRows(this.db, 'users', { id }, { disabled_at: at?.toISOString() ?? null })
   }
 
   async setNotices(id: string, notices: NoticeMode): Promise<void> {
-    await this.db.updateTable('users').set({ notices }).where('id', '=', id).execute()
+    await updateRows(this.db, 'users', { id }, { notices })
   }
 
   /** Returns the key that signs the link which stops a user's mails. Creates it if there is none. */
   async noticeKey(id: string): Promise<string> {
-    const made = { notice_key: createSecret() }
-    await this.db.updateTable('users').set(made).where('id', '=', id).where('notice_key', 'is', null).execute()
-    const { notice_key } = await this.#select().where('id', '=', id).executeTakeFirstOrThrow()
-    return notice_key ?? made.notice_key
+    const made = createSecret()
+    await updateRows(this.db, 'users', { id, notice_key: null }, { notice_key: made })
+    return (await findRow(this.db, 'users', { id }))?.notice_key ?? made
   }
 
   /** A user's tenants, by slug. `served`: none that is disabled. */
@@ -118,12 +108,8 @@ export class Users extends Store {
   }
 
   async setFilters(userId: string, tenantId: string, filters: readonly SavedFilter[]): Promise<void> {
-    await this.db
-      .updateTable('memberships')
-      .set({ filters: JSON.stringify(filters) })
-      .where('user_id', '=', userId)
-      .where('tenant_id', '=', tenantId)
-      .execute()
+    const membership = { user_id: userId, tenant_id: tenantId }
+    await updateRows(this.db, 'memberships', membership, { filters: JSON.stringify(filters) })
   }
 
   /** Gives a role in a tenant, in place of any before. */
@@ -136,7 +122,7 @@ export class Users extends Store {
   }
 
   async removeRole(userId: string, tenantId: string): Promise<void> {
-    await this.db.deleteFrom('memberships').where('user_id', '=', userId).where('tenant_id', '=', tenantId).execute()
+    await deleteRows(this.db, 'memberships', { user_id: userId, tenant_id: tenantId })
   }
 
   /** The people of a tenant by e-mail, those after an e-mail where one is given. */
@@ -171,7 +157,9 @@ export class Users extends Store {
   /** Returns the enabled curators and administrators of a tenant, by e-mail. */
   async curators(tenantId: string): Promise<User[]> {
     const all = this.db.selectFrom('memberships').select('user_id').where('tenant_id', '=', tenantId)
-    const query = this.#select()
+    const query = this.db
+      .selectFrom('users')
+      .selectAll()
       .where('id', 'in', all.where('role', '<>', 'reader'))
       .where('disabled_at', 'is', null)
     return (await query.orderBy('email').execute()).map(toUser)
@@ -179,7 +167,7 @@ export class Users extends Store {
 
   /** Everybody by e-mail, with their roles. */
   async all(): Promise<(User & { memberships: Membership[] })[]> {
-    const rows = await this.#select().orderBy('email').execute()
+    const rows = await findRows(this.db, 'users', {}, 'email')
     return Promise.all(rows.map(async (row) => ({ ...toUser(row), memberships: await this.memberships(row.id) })))
   }
 
@@ -210,11 +198,12 @@ export class Users extends Store {
     return rows.map(({ id, password_hash, subject }) => ({ id, canSignIn: password_hash !== null || subject !== null }))
   }
 
-  #select() {
-    return this.db.selectFrom('users').selectAll()
+  async #find(values: Partial<RowOf<'users'>>): Promise<User | undefined> {
+    const row = await findRow(this.db, 'users', values)
+    return row && toUser(row)
   }
 }
 
-function toUser({ issuer: _, subject, notice_key: _key, ...row }: UserRow): User {
+function toUser({ issuer: _, subject, notice_key: _key, ...row }: RowOf<'users'>): User {
   return { ...camelCase(row), isLinked: subject !== null }
 }

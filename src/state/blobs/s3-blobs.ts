@@ -8,7 +8,7 @@ import type { Transaction } from 'kysely'
 import { maxChunkedBytes } from '../../contract/documents.ts'
 import type { ReceivedFile, ReceivedRange } from '../../system/received-file.ts'
 import type { Schema } from '../database/schema.ts'
-import { Store } from '../database/store.ts'
+import { findRow, Store } from '../database/store.ts'
 import { startClock } from '../directory/start-clock.ts'
 import { S3Bucket, type S3Options } from '../s3/s3-bucket.ts'
 import { sweepUnnamed } from '../s3/sweep-unnamed.ts'
@@ -100,8 +100,7 @@ function plainKeyOf(sha256: string): string {
 /** Under which keys a bucket has the blobs that are named. */
 export class BlobKeys extends Store {
   async find(sha256: string): Promise<string | undefined> {
-    const query = this.db.selectFrom('blob_keys').select('key').where('sha256', '=', sha256)
-    return (await query.executeTakeFirst())?.key
+    return (await findRow(this.db, 'blob_keys', { sha256 }))?.key
   }
 
   /** Notes the key of a blob. If the same bytes have several keys, the first stays: backups of the database name it, too. */

@@ -1,6 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { Schema } from './schema.ts'
 import { isVacant } from './state-tables.ts'
+import { deleteRows, findRow, updateRows } from './store.ts'
 import { inTransaction } from './transaction.ts'
 
 /** The database is not empty: a restore would mix its rows with those of the backup. */
@@ -16,8 +17,7 @@ class DatabaseNotVacant extends Error {
  */
 export async function unfinishedRestore(db: Kysely<Schema>): Promise<string | undefined> {
   if (!(await isVacant(db))) throw new DatabaseNotVacant()
-  const row = await db.selectFrom('stamps').select('at').where('name', '=', 'restore').executeTakeFirst()
-  return row?.at
+  return (await findRow(db, 'stamps', { name: 'restore' }))?.at
 }
 
 /** Notes that a restore has begun, so that no server uses the database before its end. @throws {DatabaseNotVacant} */
@@ -56,20 +56,16 @@ export async function finishRestore(
 ): Promise<void> {
   await inTransaction(db, async (transaction) => {
     await unfinishedRestore(transaction)
-    await transaction.deleteFrom('stamps').where('name', '=', 'restore').execute()
+    await deleteRows(transaction, 'stamps', { name: 'restore' })
     await load(transaction)
   })
 }
 
 /** Removes from a copy of the state what belonged to its processes and stores: leases, and the places of bytes. */
 export async function forgetOrigin(db: Kysely<Schema>): Promise<void> {
-  await db.updateTable('jobs').set({ owner: null, leased_until: null }).execute()
-  await db.updateTable('idempotency_keys').set({ leased_until: null }).execute()
-  await db.deleteFrom('blob_keys').execute()
-  await db.deleteFrom('upload_chunks').execute()
-  await db
-    .updateTable('uploads')
-    .set({ bytes_received: 0, received_at: null })
-    .where('finalized_at', 'is', null)
-    .execute()
+  await updateRows(db, 'jobs', {}, { owner: null, leased_until: null })
+  await updateRows(db, 'idempotency_keys', {}, { leased_until: null })
+  await deleteRows(db, 'blob_keys', {})
+  await deleteRows(db, 'upload_chunks', {})
+  await updateRows(db, 'uploads', { finalized_at: null }, { bytes_received: 0, received_at: null })
 }

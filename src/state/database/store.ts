@@ -1,5 +1,5 @@
-import type { DeleteResult, Kysely, UpdateResult } from 'kysely'
-import type { Schema } from './schema.ts'
+import type { DeleteResult, ExpressionBuilder, Kysely, UpdateResult } from 'kysely'
+import type { RowOf, Schema } from './schema.ts'
 
 /** Reads and writes tables of the state, on its own or within a transaction. */
 export abstract class Store {
@@ -10,10 +10,65 @@ export abstract class Store {
   }
 }
 
+type Values<Table extends keyof Schema> = Partial<RowOf<Table>>
+
+/** Returns a row that has these values. */
+export async function findRow<Table extends keyof Schema>(
+  db: Kysely<Schema>,
+  table: Table,
+  values: Values<Table>,
+): Promise<RowOf<Table> | undefined> {
+  const query = untyped(db).selectFrom<string>(table).selectAll().where(conditions(values)).limit(1)
+  return query.executeTakeFirst() as Promise<RowOf<Table> | undefined>
+}
+
+/** Returns the rows that have these values. @param order columns by which they are sorted, ascending */
+export async function findRows<Table extends keyof Schema>(
+  db: Kysely<Schema>,
+  table: Table,
+  values: Values<Table>,
+  ...order: (keyof RowOf<Table> & string)[]
+): Promise<RowOf<Table>[]> {
+  let query = untyped(db).selectFrom<string>(table).selectAll().where(conditions(values))
+  for (const column of order) query = query.orderBy(column)
+  return query.execute() as Promise<RowOf<Table>[]>
+}
+
+/** Changes the rows that have these values. @returns their number */
+export function updateRows<Table extends keyof Schema>(
+  db: Kysely<Schema>,
+  table: Table,
+  values: Values<Table>,
+  changes: { [Column in keyof RowOf<Table>]?: RowOf<Table>[Column] | undefined },
+): Promise<number> {
+  return changedRows(untyped(db).updateTable<string>(table).set(changes).where(conditions(values)))
+}
+
+/** Deletes the rows that have these values. @returns their number */
+export function deleteRows<Table extends keyof Schema>(
+  db: Kysely<Schema>,
+  table: Table,
+  values: Values<Table>,
+): Promise<number> {
+  return changedRows(untyped(db).deleteFrom<string>(table).where(conditions(values)))
+}
+
 /** Executes a change. @returns the number of rows that were deleted or updated */
 export async function changedRows(change: {
   executeTakeFirst(): Promise<DeleteResult | UpdateResult>
 }): Promise<number> {
   const result = await change.executeTakeFirst()
   return Number('numDeletedRows' in result ? result.numDeletedRows : result.numUpdatedRows)
+}
+
+type AnySchema = Record<string, Record<string, unknown>>
+
+/** Kysely checks names only if it knows the table; the functions above check them by their parameters. */
+function untyped(db: Kysely<Schema>): Kysely<AnySchema> {
+  return db as unknown as Kysely<AnySchema>
+}
+
+function conditions(values: Record<string, unknown>) {
+  return ({ and, eb }: ExpressionBuilder<AnySchema, string>) =>
+    and(Object.entries(values).map(([column, value]) => eb(column, value === null ? 'is' : '=', value)))
 }

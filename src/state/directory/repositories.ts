@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { Notifications } from '../database/notifications.ts'
 import type { Schema } from '../database/schema.ts'
-import { Store } from '../database/store.ts'
+import { deleteRows, findRow, findRows, Store } from '../database/store.ts'
 import { inTransaction } from '../database/transaction.ts'
 
 /** A pack in the store of packs: `key` is its place there, `name` its checksum, by which git names it. `size` in bytes. */
@@ -43,12 +43,11 @@ export class Repositories extends Store {
 
   /** The ids of their knowledge bases. */
   async list(): Promise<string[]> {
-    return (await this.db.selectFrom('repositories').select('kb_id').execute()).map((row) => row.kb_id)
+    return (await findRows(this.db, 'repositories', {})).map((row) => row.kb_id)
   }
 
   async version(kbId: string): Promise<number> {
-    const query = this.db.selectFrom('repositories').select('version').where('kb_id', '=', kbId)
-    return (await query.executeTakeFirst())?.version ?? 0
+    return (await findRow(this.db, 'repositories', { kb_id: kbId }))?.version ?? 0
   }
 
   /** All of one version. */
@@ -56,17 +55,16 @@ export class Repositories extends Store {
     for (let attempt = 1; ; attempt++) {
       const version = await this.version(kbId)
       const [refs, packs] = await Promise.all([
-        this.db.selectFrom('repository_refs').select(['ref', 'oid']).where('kb_id', '=', kbId).execute(),
-        this.db
-          .selectFrom('repository_packs')
-          .select(['key', 'name', 'size'])
-          .where('kb_id', '=', kbId)
-          .where('replaced_at', 'is', null)
-          .execute(),
+        findRows(this.db, 'repository_refs', { kb_id: kbId }),
+        findRows(this.db, 'repository_packs', { kb_id: kbId, replaced_at: null }),
       ])
       // Each change raises the version in the transaction that makes it.
       if ((await this.version(kbId)) === version) {
-        return { version, refs: new Map(refs.map(({ ref, oid }) => [ref, oid])), packs }
+        return {
+          version,
+          refs: new Map(refs.map(({ ref, oid }) => [ref, oid])),
+          packs: packs.map(({ key, name, size }) => ({ key, name, size })),
+        }
       }
       if (attempt === readAttempts) throw new Error('A repository changed each time that it was read.')
     }
@@ -135,7 +133,7 @@ export class Repositories extends Store {
   async remove(kbId: string): Promise<void> {
     const work = async (transaction: Transaction<Schema>) => {
       await empty(transaction, kbId)
-      await transaction.deleteFrom('repositories').where('kb_id', '=', kbId).execute()
+      await deleteRows(transaction, 'repositories', { kb_id: kbId })
     }
     await inTransaction(this.db, work, 'read committed')
   }
@@ -151,16 +149,14 @@ export class Repositories extends Store {
 
   /** Returns the value of a ref by knowledge base, for those that have it. */
   async refEverywhere(ref: string): Promise<ReadonlyMap<string, string>> {
-    const query = this.db.selectFrom('repository_refs').select(['kb_id', 'oid']).where('ref', '=', ref)
-    return new Map((await query.execute()).map(({ kb_id, oid }) => [kb_id, oid]))
+    return new Map((await findRows(this.db, 'repository_refs', { ref })).map(({ kb_id, oid }) => [kb_id, oid]))
   }
 
   /** Whether a pack is named, once every change of the repository that is under way has come to its end. */
   async isNamed(kbId: string, key: string): Promise<boolean> {
     const work = async (transaction: Transaction<Schema>) => {
       await raiseVersion(transaction, kbId, 0)
-      const query = transaction.selectFrom('repository_packs').select('key').where('key', '=', key)
-      return (await query.executeTakeFirst()) !== undefined
+      return (await findRow(transaction, 'repository_packs', { key })) !== undefined
     }
     return inTransaction(this.db, work, 'read committed')
   }
@@ -187,8 +183,8 @@ export async function insertRepository(
 
 async function empty(transaction: Transaction<Schema>, kbId: string): Promise<void> {
   await raiseVersion(transaction, kbId, 1)
-  await transaction.deleteFrom('repository_packs').where('kb_id', '=', kbId).execute()
-  await transaction.deleteFrom('repository_refs').where('kb_id', '=', kbId).execute()
+  await deleteRows(transaction, 'repository_packs', { kb_id: kbId })
+  await deleteRows(transaction, 'repository_refs', { kb_id: kbId })
 }
 
 /** Raises the version of a repository. Every change does this first, and so waits until concurrent ones are committed. */
@@ -209,8 +205,8 @@ async function holds(
   kbId: string,
   heads: ReadonlyMap<string, string | undefined>,
 ): Promise<boolean> {
-  const query = transaction.selectFrom('repository_refs').select(['ref', 'oid']).where('kb_id', '=', kbId)
-  const refs = new Map((await query.execute()).map(({ ref, oid }) => [ref, oid]))
+  const rows = await findRows(transaction, 'repository_refs', { kb_id: kbId })
+  const refs = new Map(rows.map(({ ref, oid }) => [ref, oid]))
   return [...heads].every(([ref, oid]) => refs.get(ref) === oid)
 }
 

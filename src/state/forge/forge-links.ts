@@ -2,8 +2,8 @@ import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
 import { type Camel, camelCase, snakeCase } from '../database/row-names.ts'
 import { timeAfter } from '../database/row-times.ts'
-import type { ForgeLinkRow } from '../database/schema.ts'
-import { changedRows, Store } from '../database/store.ts'
+import type { RowOf } from '../database/schema.ts'
+import { deleteRows, findRow, Store, updateRows } from '../database/store.ts'
 import { servedKbs } from '../lifecycle.ts'
 
 /** Place of a secret, never the secret itself. */
@@ -12,7 +12,7 @@ const Credential = z.union([z.object({ token: Reference }), z.object({ appId: z.
 export type CredentialReference = z.output<typeof Credential>
 
 /** A knowledge base that is one with a repository on a forge, and how the two stand. */
-export type ForgeLink = Omit<Camel<ForgeLinkRow>, 'credential'> & { credential: CredentialReference }
+export type ForgeLink = Omit<Camel<RowOf<'forge_links'>>, 'credential'> & { credential: CredentialReference }
 
 export type NewForgeLink = Pick<
   ForgeLink,
@@ -31,7 +31,7 @@ export const clockDifferenceMs = 3_600_000
 export class ForgeLinks extends Store {
   /** @returns undefined where the knowledge base is linked already */
   async create({ branch = 'main', isPublic = null, ...link }: NewForgeLink, now: Date): Promise<ForgeLink | undefined> {
-    const row: ForgeLinkRow = {
+    const row: RowOf<'forge_links'> = {
       ...{ ...snakeCase(link), id: uuidv7(), credential: JSON.stringify(link.credential), branch, main: null },
       ...{ heard_at: timeAfter(now, -clockDifferenceMs), synced_at: null, is_public: isPublic, failing_since: null },
       ...{ failures: 0, note: null, due_at: null, created_at: now.toISOString() },
@@ -67,20 +67,20 @@ export class ForgeLinks extends Store {
   }
 
   async ofKb(kbId: string): Promise<ForgeLink | undefined> {
-    const row = await this.db.selectFrom('forge_links').selectAll().where('kb_id', '=', kbId).executeTakeFirst()
+    const row = await findRow(this.db, 'forge_links', { kb_id: kbId })
     return row && toLink(row)
   }
 
   async note(id: string, state: Partial<ForgeLinkState>): Promise<void> {
-    await this.db.updateTable('forge_links').set(snakeCase(state)).where('id', '=', id).execute()
+    await updateRows(this.db, 'forge_links', { id }, snakeCase(state))
   }
 
   /** Forgets the link and its pull requests; both sides stay as they are. @returns false where there is none */
   async remove(id: string): Promise<boolean> {
-    return (await changedRows(this.db.deleteFrom('forge_links').where('id', '=', id))) === 1
+    return (await deleteRows(this.db, 'forge_links', { id })) === 1
   }
 }
 
-function toLink({ credential, ...row }: ForgeLinkRow): ForgeLink {
+function toLink({ credential, ...row }: RowOf<'forge_links'>): ForgeLink {
   return { ...camelCase(row), credential: Credential.parse(JSON.parse(credential)) }
 }

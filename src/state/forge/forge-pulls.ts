@@ -1,26 +1,20 @@
 import { z } from 'zod'
-import type { ForgePullRow } from '../database/schema.ts'
-import { Store } from '../database/store.ts'
+import type { RowOf } from '../database/schema.ts'
+import { deleteRows, findRows, Store } from '../database/store.ts'
 
 /** A pull request that stands for candidates, and what was last agreed on with the forge. */
-export type ForgePull = Omit<ForgePullRow, 'link_id' | 'candidates'> & { candidates: string[] }
+export type ForgePull = Omit<RowOf<'forge_pulls'>, 'link_id' | 'candidates'> & { candidates: string[] }
 
 const Ids = z.array(z.string())
 
 /** The pull requests of linked repositories. */
 export class ForgePulls extends Store {
   async list(linkId: string): Promise<ForgePull[]> {
-    const rows = await this.db
-      .selectFrom('forge_pulls')
-      .selectAll()
-      .where('link_id', '=', linkId)
-      .orderBy('branch')
-      .execute()
-    return rows.map(toPull)
+    return (await findRows(this.db, 'forge_pulls', { link_id: linkId }, 'branch')).map(toPull)
   }
 
   async put(linkId: string, pull: ForgePull): Promise<void> {
-    const row: ForgePullRow = { ...pull, link_id: linkId, candidates: JSON.stringify(pull.candidates) }
+    const row: RowOf<'forge_pulls'> = { ...pull, link_id: linkId, candidates: JSON.stringify(pull.candidates) }
     await this.db
       .insertInto('forge_pulls')
       .values(row)
@@ -29,10 +23,10 @@ export class ForgePulls extends Store {
   }
 
   async remove(linkId: string, branch: string): Promise<void> {
-    await this.db.deleteFrom('forge_pulls').where('link_id', '=', linkId).where('branch', '=', branch).execute()
+    await deleteRows(this.db, 'forge_pulls', { link_id: linkId, branch })
   }
 }
 
-function toPull({ link_id: _, candidates, ...row }: ForgePullRow): ForgePull {
+function toPull({ link_id: _, candidates, ...row }: RowOf<'forge_pulls'>): ForgePull {
   return { ...row, candidates: Ids.parse(JSON.parse(candidates)) }
 }

@@ -2,6 +2,7 @@ import type { Kysely, Transaction } from 'kysely'
 import { isInternal } from '../../rules/access/audience.ts'
 import { snakeCase } from '../database/row-names.ts'
 import type { Schema } from '../database/schema.ts'
+import { findRows } from '../database/store.ts'
 import { type Source, tagsOf, toSource } from './source.ts'
 
 export type NewSource = Omit<
@@ -73,16 +74,8 @@ async function editionBefore(
   { kbId, path, filename }: NewSource,
   isVisible: (source: Source) => boolean,
 ): Promise<Source | undefined> {
-  const rows = await db
-    .selectFrom('sources')
-    .selectAll()
-    .where('kb_id', '=', kbId)
-    .where('path', '=', path)
-    .where('filename', '=', filename)
-    .where('archived_at', 'is', null)
-    .orderBy('seq', 'desc')
-    .execute()
-  const editions = rows.map(toSource)
+  const rows = await findRows(db, 'sources', { kb_id: kbId, path, filename, archived_at: null }, 'seq')
+  const editions = rows.reverse().map(toSource)
   const hidden = new Set(editions.filter((source) => !isVisible(source)).map(({ editionOf }) => editionOf))
   const known = editions.filter(({ editionOf }) => !hidden.has(editionOf))
   return known.find((source) => isInternal(tagsOf(source))) ?? known[0]
@@ -97,13 +90,6 @@ function tagsOfNext(before: Pick<Source, 'tags'>, { tags }: Pick<Source, 'tags'>
 
 /** The Sources of a knowledge base with these bytes that are not archived, the oldest first. */
 export async function sourcesWithBytes(db: Kysely<Schema>, kbId: string, contentHash: string): Promise<Source[]> {
-  const rows = await db
-    .selectFrom('sources')
-    .selectAll()
-    .where('content_hash', '=', contentHash)
-    .where('kb_id', '=', kbId)
-    .where('archived_at', 'is', null)
-    .orderBy('seq')
-    .execute()
-  return rows.map(toSource)
+  const known = { content_hash: contentHash, kb_id: kbId, archived_at: null }
+  return (await findRows(db, 'sources', known, 'seq')).map(toSource)
 }

@@ -3,7 +3,7 @@ import type { SourceStatus } from '../../contract/documents.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { snakeCase } from '../database/row-names.ts'
 import type { Schema } from '../database/schema.ts'
-import { changedRows, Store } from '../database/store.ts'
+import { changedRows, deleteRows, findRow, findRows, Store } from '../database/store.ts'
 import { inTransaction, lockRow } from '../database/transaction.ts'
 import type { EventLog } from '../event-store.ts'
 import { servedKbs } from '../lifecycle.ts'
@@ -185,8 +185,7 @@ export class Sources extends Store {
 
   /** Every edition of a document, archived ones too, the newest first. */
   async editions(editionOf: string): Promise<Source[]> {
-    const rows = await this.#select().where('edition_of', '=', editionOf).orderBy('seq', 'desc').execute()
-    return rows.map(toSource)
+    return (await findRows(this.db, 'sources', { edition_of: editionOf }, 'seq')).reverse().map(toSource)
   }
 
   /** Returns the Sources of some senders in a knowledge base, archived or not, and whether a later edition by others was ingested. */
@@ -266,7 +265,7 @@ export class Sources extends Store {
 
   /** Every Source of a knowledge base. */
   async all(kbId: string): Promise<Source[]> {
-    return (await this.#select().where('kb_id', '=', kbId).orderBy('seq').execute()).map(toSource)
+    return (await findRows(this.db, 'sources', { kb_id: kbId }, 'seq')).map(toSource)
   }
 
   /** Sources of a knowledge base that are not archived and whose text was read. */
@@ -302,18 +301,12 @@ export class Sources extends Store {
 
   /** Forgets a Source. Its bytes are left to the sweep. */
   async remove({ id }: { id: string }): Promise<void> {
-    await this.db.deleteFrom('sources').where('id', '=', id).execute()
+    await deleteRows(this.db, 'sources', { id })
   }
 
   /** Whether a Source of any tenant has these bytes; those of an archived one are kept as well. */
   async hasBytes(contentHash: string): Promise<boolean> {
-    const row = await this.db
-      .selectFrom('sources')
-      .select('id')
-      .where('content_hash', '=', contentHash)
-      .limit(1)
-      .executeTakeFirst()
-    return row !== undefined
+    return (await findRow(this.db, 'sources', { content_hash: contentHash })) !== undefined
   }
 
   #select() {
@@ -322,7 +315,7 @@ export class Sources extends Store {
 }
 
 async function sourceOf(db: Kysely<Schema>, id: string): Promise<Source | undefined> {
-  const row = await db.selectFrom('sources').selectAll().where('id', '=', id).executeTakeFirst()
+  const row = await findRow(db, 'sources', { id })
   return row && toSource(row)
 }
 

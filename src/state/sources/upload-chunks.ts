@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { Schema } from '../database/schema.ts'
-import { Store } from '../database/store.ts'
+import { deleteRows, findRows, Store, updateRows } from '../database/store.ts'
 import { inTransaction } from '../database/transaction.ts'
 import { openUploads } from './upload-store.ts'
 
@@ -28,20 +28,14 @@ export class UploadChunks extends Store {
     chunk: UploadChunk,
     { replaced, check, now }: { replaced: UploadChunk | undefined; check: () => void; now: Date },
   ): Promise<boolean> {
-    const bytesReceived = chunk.start + chunk.size
     const work = async (transaction: Transaction<Schema>) => {
       // Concurrent additions to the upload wait here.
-      const { numUpdatedRows } = await transaction
-        .updateTable('uploads')
-        .set({ bytes_received: bytesReceived, received_at: now.toISOString() })
-        .where('id', '=', uploadId)
-        .where('finalized_at', 'is', null)
-        .executeTakeFirst()
+      const received = { bytes_received: chunk.start + chunk.size, received_at: now.toISOString() }
+      const opened = await updateRows(transaction, 'uploads', { id: uploadId, finalized_at: null }, received)
       const last = (await chunksOf(transaction, uploadId)).at(-1)
       const isAsExpected = replaced === undefined ? endOf(last) === chunk.start : last?.key === replaced.key
-      if (numUpdatedRows === 0n || !isAsExpected) throw new OtherBytes()
-      if (replaced !== undefined)
-        await transaction.deleteFrom('upload_chunks').where('key', '=', replaced.key).execute()
+      if (opened === 0 || !isAsExpected) throw new OtherBytes()
+      if (replaced !== undefined) await deleteRows(transaction, 'upload_chunks', { key: replaced.key })
       await transaction
         .insertInto('upload_chunks')
         .values({ ...chunk, upload_id: uploadId })
@@ -85,10 +79,5 @@ export function endOf(last: UploadChunk | undefined): number {
 }
 
 function chunksOf(db: Kysely<Schema>, uploadId: string): Promise<UploadChunk[]> {
-  return db
-    .selectFrom('upload_chunks')
-    .select(['start', 'size', 'key'])
-    .where('upload_id', '=', uploadId)
-    .orderBy('start')
-    .execute()
+  return findRows(db, 'upload_chunks', { upload_id: uploadId }, 'start')
 }

@@ -1,15 +1,15 @@
-import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
 import { type Camel, camelCase, snakeCase } from '../database/row-names.ts'
 import { timeAfter } from '../database/row-times.ts'
-import type { Schema, UploadRow } from '../database/schema.ts'
-import { changedRows, Store } from '../database/store.ts'
+import type { RowOf, Schema } from '../database/schema.ts'
+import { changedRows, deleteRows, findRows, Store, updateRows } from '../database/store.ts'
 import { inTransaction, lockRow } from '../database/transaction.ts'
 import { servedKbs } from '../lifecycle.ts'
 
 type Told = 'isForced' | 'replaces' | 'receivedAt' | 'finalizedAt' | 'createdAt'
 
 /** A file that comes in chunks. */
-export type Upload = Omit<Camel<Selectable<UploadRow>>, Told> & {
+export type Upload = Omit<Camel<RowOf<'uploads'>>, Told> & {
   isForced: boolean
   replaces: boolean
   /** ISO 8601, UTC. */
@@ -88,23 +88,21 @@ export class Uploads extends Store {
 
   /** The ids of what is not whole yet in a knowledge base, also where it has expired. */
   async begunIn(kbId: string): Promise<string[]> {
-    const begun = this.db.selectFrom('uploads').select('id').where('kb_id', '=', kbId).where('finalized_at', 'is', null)
-    return (await begun.execute()).map(({ id }) => id)
+    return (await findRows(this.db, 'uploads', { kb_id: kbId, finalized_at: null })).map(({ id }) => id)
   }
 
   async setBytesReceived(id: string, bytesReceived: number, now: Date): Promise<void> {
     const change = { bytes_received: bytesReceived, received_at: now.toISOString() }
-    await this.db.updateTable('uploads').set(change).where('id', '=', id).execute()
+    await updateRows(this.db, 'uploads', { id }, change)
   }
 
   /** Marks an upload as finished once its Source exists; `db` may be the transaction that adds it. @returns false if the upload is gone */
   async finalize(id: string, now: Date, db: Kysely<Schema> = this.db): Promise<boolean> {
-    const finalized = db.updateTable('uploads').set({ finalized_at: now.toISOString() }).where('id', '=', id)
-    return (await changedRows(finalized)) > 0
+    return (await updateRows(db, 'uploads', { id }, { finalized_at: now.toISOString() })) > 0
   }
 
   async remove(id: string): Promise<void> {
-    await this.db.deleteFrom('uploads').where('id', '=', id).execute()
+    await deleteRows(this.db, 'uploads', { id })
   }
 
   /** Whether an upload's bytes are still wanted. */
@@ -137,7 +135,7 @@ async function abandonIdle(db: Kysely<Schema>, tenantId: string, now: Date): Pro
     .limit(1)
     .executeTakeFirst()
   if (idle === undefined) throw new TooManyUploads()
-  await db.deleteFrom('uploads').where('id', '=', idle.id).execute()
+  await deleteRows(db, 'uploads', { id: idle.id })
 }
 
 /** Returns the time at or before which an expired upload was begun. */
@@ -145,7 +143,7 @@ function expiry(now: Date): string {
   return timeAfter(now, -lifetime)
 }
 
-function toUpload({ received_at: _, created_at: createdAt, finalized_at: at, ...row }: Selectable<UploadRow>): Upload {
+function toUpload({ received_at: _, created_at: createdAt, finalized_at: at, ...row }: RowOf<'uploads'>): Upload {
   return {
     ...camelCase(row),
     isForced: row.is_forced === 1,
