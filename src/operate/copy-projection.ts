@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Projection, type ProjectionHeads, projectionFile } from '../kb/projection/projection.ts'
-import { copyDatabase } from '../state/database/copy-database.ts'
+import { copyDatabase } from '../state/database/engines/sqlite.ts'
 
 /** Projection at one moment, independent of its writers. */
 export type StoredProjection = { file: string; heads: ProjectionHeads; lost: ProjectionHeads }

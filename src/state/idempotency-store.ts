@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Kysely, Transaction } from 'kysely'
-import { isPostgres } from './database/is-postgres.ts'
 import { timeAfter } from './database/row-times.ts'
 import type { Schema } from './database/schema.ts'
-import { changedRows, deleteRows, findRow, Store, updateRows } from './database/store.ts'
+import { changedRows, deleteRows, findRow, isPostgres, Store, updateRows } from './database/store.ts'
 import { inTransaction } from './database/transaction.ts'
 
 /** Identity of a request that carries an `Idempotency-Key`. */

@@ -1,9 +1,8 @@
 import { type ExpressionBuilder, type Kysely, sql, type Transaction } from 'kysely'
-import { isPostgres } from './database/is-postgres.ts'
 import { Notifications } from './database/notifications.ts'
 import { timeAfter } from './database/row-times.ts'
 import type { RowOf, Schema } from './database/schema.ts'
-import { deleteRows, findRow, Store, updateRows } from './database/store.ts'
+import { deleteRows, findRow, isPostgres, Store, updateRows } from './database/store.ts'
 import { inOpenTransaction } from './database/transaction.ts'
 import { servedKbs } from './lifecycle.ts'
 

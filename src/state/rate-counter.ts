@@ -1,9 +1,8 @@
 import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import type { Database } from './database/database.ts'
-import { isPostgres } from './database/is-postgres.ts'
 import { timeAfter } from './database/row-times.ts'
-import { changedRows } from './database/store.ts'
+import { changedRows, isPostgres } from './database/store.ts'
 
 /** Points counted in a span that began with the first of them, and the milliseconds until it ends. */
 export type Use = { points: number; endsIn: number }

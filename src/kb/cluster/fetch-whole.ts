@@ -1,7 +1,7 @@
 import { GitError } from '../../git/git-error.ts'
 import { Repository } from '../../git/repository.ts'
 import type { PackEntry, Repositories } from '../../state/directory/repositories.ts'
-import { PackNotFound, type PackStore } from '../../state/packs/pack-store.ts'
+import { PackNotFound, type PackStore } from '../../state/s3/s3-packs.ts'
 import { PackCache } from './pack-cache.ts'
 
 type Shared = { repositories: Pick<Repositories, 'state' | 'version'>; packs: PackStore }

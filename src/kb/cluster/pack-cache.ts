@@ -16,7 +16,7 @@ import {
 } from '../../git/objects/pack-files.ts'
 import { PackIndex } from '../../git/objects/pack-index.ts'
 import type { PackEntry } from '../../state/directory/repositories.ts'
-import type { PackStore } from '../../state/packs/pack-store.ts'
+import type { PackStore } from '../../state/s3/s3-packs.ts'
 import { forEachAtOnce } from '../../system/concurrency/for-each-at-once.ts'
 import { writeSynced } from '../../system/durable-file.ts'
 import { readIfThere } from '../../system/read-if-there.ts'

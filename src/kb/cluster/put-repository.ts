@@ -11,7 +11,7 @@ import type { Publication } from '../../git/refs/ref-store.ts'
 import { type ReadableObjects, Repository } from '../../git/repository.ts'
 import { missingIds } from '../../git/transport/missing-objects.ts'
 import type { PackEntry } from '../../state/directory/repositories.ts'
-import type { PackStore } from '../../state/packs/pack-store.ts'
+import type { PackStore } from '../../state/s3/s3-packs.ts'
 import { writeSynced } from '../../system/durable-file.ts'
 import { PackCache } from './pack-cache.ts'
 

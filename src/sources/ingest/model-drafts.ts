@@ -1,5 +1,5 @@
 import { type Context, onePer } from '../../kb/context.ts'
-import type { KeptJson } from '../../state/blobs/folder-json.ts'
+import type { KeptJson } from '../../state/blobs/kept-json.ts'
 import { Draft } from '../compile/model/model-draft.ts'
 import type { Drafts } from '../compile/model-compiler.ts'
 

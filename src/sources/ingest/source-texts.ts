@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { type Context, onePer } from '../../kb/context.ts'
-import type { KeptJson } from '../../state/blobs/folder-json.ts'
+import type { KeptJson } from '../../state/blobs/kept-json.ts'
 import { extractReply } from '../extract/confined/reply.ts'
 import type { Extracted } from '../extracted.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { hashClientSecrets } from '../database/migrations/hash-client-secrets.ts'
+import { hashClientSecrets } from '../database/migrations/migrations.ts'
 import { deleteRows, findRow, Store, updateRows } from '../database/store.ts'
 import { hashToken } from './api-token.ts'
 

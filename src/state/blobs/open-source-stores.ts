@@ -1,20 +1,16 @@
-import { text } from 'node:stream/consumers'
 import { KeyedLock } from '../../system/concurrency/keyed-lock.ts'
 import type { Database } from '../database/database.ts'
 import type { DataDirectory } from '../directory/data-directory.ts'
-import { S3Bucket, type S3Options } from '../s3/s3-bucket.ts'
+import type { S3Options } from '../s3/s3-bucket.ts'
 import { UploadChunks } from '../sources/upload-chunks.ts'
 import { Uploads } from '../sources/upload-store.ts'
 import type { BlobStore } from './blob-store.ts'
 import { BucketUploads } from './bucket-uploads.ts'
 import { FolderBlobs } from './folder-blobs.ts'
-import { FolderJson, type KeptJson } from './folder-json.ts'
 import { FolderUploads } from './folder-uploads.ts'
+import { bucketJson, folderJson, type KeptJson } from './kept-json.ts'
 import { BlobKeys, S3Blobs } from './s3-blobs.ts'
 import type { UploadBytes } from './upload-bytes.ts'
-
-/** Bytes of the largest value, from which the time limit of a request follows. */
-const maxBytes = 64 * 1024 ** 2
 
 export type SourceStores = {
   blobs: BlobStore
@@ -39,7 +35,7 @@ export type Places = {
 export function openSourceStores({ directory, database: { db }, now, bucket, objects }: Places): SourceStores {
   const [uploads, locks] = [new Uploads(db), new KeyedLock()]
   const scratch = directory.incoming
-  const texts = objects ? new BucketJson(below(objects, 'texts/')) : new FolderJson(directory.extracts, scratch)
+  const texts = objects ? bucketJson(below(objects, 'texts/')) : folderJson(directory.extracts, scratch)
   return {
     blobs: bucket ? new S3Blobs(bucket, new BlobKeys(db), scratch) : new FolderBlobs(directory.blobs),
     uploads,
@@ -59,47 +55,4 @@ export function blobBucket({ bucket, objects }: Partial<Pick<Places, 'bucket' | 
 /** @param folder with a slash at the end */
 function below(objects: S3Options, folder: string): S3Options {
   return { ...objects, prefix: objects.prefix + folder }
-}
-
-/** Values as objects of a bucket that several nodes share. Two nodes that keep the same value at once both put it. */
-class BucketJson implements KeptJson {
-  readonly #bucket: S3Bucket
-
-  constructor(options: S3Options) {
-    this.#bucket = new S3Bucket(options)
-  }
-
-  /** @throws {S3Error} */
-  async find(name: string): Promise<unknown> {
-    const bytes = await this.#bucket.get(name, maxBytes)
-    if (bytes === undefined) return undefined
-    const json = await text(bytes)
-    try {
-      return JSON.parse(json)
-    } catch {
-      return undefined
-    }
-  }
-
-  /** @throws {S3Error} */
-  has(name: string): Promise<boolean> {
-    return this.#bucket.has(name)
-  }
-
-  /** @throws {S3Error} */
-  remove(name: string): Promise<void> {
-    return this.#bucket.delete(name)
-  }
-
-  /** @throws {S3Error} */
-  async names(): Promise<string[]> {
-    const names = []
-    for await (const { key } of this.#bucket.list()) names.push(key)
-    return names
-  }
-
-  /** @throws {S3Error} */
-  async keep(name: string, value: unknown): Promise<void> {
-    await this.#bucket.putBytes(name, Buffer.from(JSON.stringify(value)))
-  }
 }

@@ -1,5 +1,17 @@
-import type { DeleteResult, ExpressionBuilder, Kysely, UpdateResult } from 'kysely'
+import {
+  type DeleteResult,
+  type ExpressionBuilder,
+  type Kysely,
+  PostgresAdapter,
+  type QueryExecutorProvider,
+  type UpdateResult,
+} from 'kysely'
 import type { RowOf, Schema } from './schema.ts'
+
+/** True if a database is PostgreSQL, for the few places where the two engines differ. */
+export function isPostgres(db: QueryExecutorProvider): boolean {
+  return db.getExecutor().adapter instanceof PostgresAdapter
+}
 
 /** Reads and writes tables of the state, on its own or within a transaction. */
 export abstract class Store {

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Kysely, Transaction } from 'kysely'
 import { ConnectionLost } from './database-errors.ts'
-import { isPostgres } from './is-postgres.ts'
 import { isSerializationFailure, isUniqueViolation } from './postgres-errors.ts'
 import type { Schema } from './schema.ts'
+import { isPostgres } from './store.ts'
 
 /** Isolation of a transaction on PostgreSQL; see "Transaction Isolation" in its documentation. */
 export type Isolation = 'serializable' | 'read committed'

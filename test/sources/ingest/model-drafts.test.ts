@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Draft } from '../../../src/sources/compile/model/model-draft.ts'
 import { ModelDrafts } from '../../../src/sources/ingest/model-drafts.ts'
-import { FolderJson } from '../../../src/state/blobs/folder-json.ts'
+import { folderJson } from '../../../src/state/blobs/kept-json.ts'
 
 const draft: Draft = {
   title: 'Refunds',
@@ -18,8 +18,8 @@ const draft: Draft = {
 test('a draft is found again by another process, and one that is damaged or missing is not', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'drafts-'))
   onTestFinished(() => rm(directory, { recursive: true }))
-  await new ModelDrafts(new FolderJson(directory, directory)).keep('0a', draft)
-  const drafts = new ModelDrafts(new FolderJson(directory, directory))
+  await new ModelDrafts(folderJson(directory, directory)).keep('0a', draft)
+  const drafts = new ModelDrafts(folderJson(directory, directory))
   expect(await drafts.find('0a')).toEqual(draft)
   expect(await drafts.find('0b')).toBeUndefined()
 

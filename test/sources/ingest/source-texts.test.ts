@@ -2,13 +2,13 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { SourceTexts } from '../../../src/sources/ingest/source-texts.ts'
-import { FolderJson } from '../../../src/state/blobs/folder-json.ts'
+import { folderJson } from '../../../src/state/blobs/kept-json.ts'
 import { tempDir } from '../../support/temp.ts'
 
 function newTexts() {
   const [directory, incoming] = [join(tempDir(), 'texts'), join(tempDir(), 'incoming')]
   for (const folder of [directory, incoming]) if (!existsSync(folder)) mkdirSync(folder)
-  return { directory, texts: new SourceTexts(new FolderJson(directory, incoming)) }
+  return { directory, texts: new SourceTexts(folderJson(directory, incoming)) }
 }
 
 const text = (markdown: string) => ({ title: undefined, markdown, anchors: [], warnings: [] })

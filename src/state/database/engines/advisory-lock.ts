@@ -1,8 +1,8 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { ConnectionLost } from '../database-errors.ts'
-import { isPostgres } from '../is-postgres.ts'
 import { stateOf } from '../postgres-errors.ts'
 import type { Schema } from '../schema.ts'
+import { isPostgres } from '../store.ts'
 
 const lockNotAvailable = '55P03'
 

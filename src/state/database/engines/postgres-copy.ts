@@ -1,6 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
+import { copiedTables, copyRows, numberedTables } from '../restored-state.ts'
 import type { Schema } from '../schema.ts'
-import { copiedTables, copyRows, numberedTables } from '../state-tables.ts'
 import { openSqlite } from './sqlite.ts'
 
 /** Copies the state, as it is at one moment, from PostgreSQL into a new SQLite file. */

@@ -4,7 +4,6 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { Kysely, type SqliteDatabase, SqliteDialect, sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import { endSharedTurn, onceInTurn } from '../../../system/concurrency/shared-turn.ts'
-import { copyDatabase } from '../copy-database.ts'
 import type { Database } from '../database.ts'
 import { migrate, type WhenOlder } from '../migrations/migrate.ts'
 import { Notifications } from '../notifications.ts'
@@ -51,6 +50,20 @@ export async function openSqlite(file: string, whenOlder: WhenOlder = 'migrate')
   } catch (error) {
     sqlite.close()
     throw error
+  }
+}
+
+/**
+ * Copies a SQLite database, as of one moment, into a new file that only the owner can read. Others may write to it meanwhile. The
+ * copy is not synced to the disk. Throws SQLite's error if the file is no database, or damaged.
+ */
+export function copyDatabase(file: string, copy: string): void {
+  closeSync(openSync(copy, 'wx', 0o600)) // SQLite fills an empty file
+  const source = new DatabaseSync(file, { readOnly: true, timeout: 10_000 })
+  try {
+    source.prepare('VACUUM INTO ?').run(copy)
+  } finally {
+    source.close()
   }
 }
 

@@ -1,7 +1,7 @@
+import { hash } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
-import { isPostgres } from '../is-postgres.ts'
-import { hashClientSecrets } from './hash-client-secrets.ts'
+import { isPostgres } from '../store.ts'
 
 /** The migration that creates the whole schema of a new database. Earlier names are of databases that it completes. */
 const firstSchema = '0034-audience-of-keys'
@@ -101,6 +101,22 @@ drop table idempotency_keys_of_api_keys;
 /** Rows that a table begins with, by its name, if it is new in a database of an earlier revision. */
 const rowsOfNew: Readonly<Record<string, string>> = {
   event_counters: '\ninsert into event_counters select tenant_id, max(id) from events group by tenant_id;',
+}
+
+/** Prefix of a secret that is a hash. */
+const hashed = 'sha256:'
+
+/** Replaces the secrets of clients of the authorization server by their hashes, and removes the key that signed its cookies. May be repeated. */
+export async function hashClientSecrets<Tables>(db: Kysely<Tables>): Promise<void> {
+  await sql`delete from oauth_records where model = 'Seed'`.execute(db)
+  const clients = sql<{ hash: string; payload: string }>`select hash, payload from oauth_records where model = 'Client'`
+  for (const row of (await clients.execute(db)).rows) {
+    const client = JSON.parse(row.payload)
+    const { client_secret: secret } = client
+    if (typeof secret !== 'string' || secret.startsWith(hashed)) continue
+    const payload = JSON.stringify({ ...client, client_secret: hashed + hash('sha256', secret) })
+    await sql`update oauth_records set payload = ${payload} where model = 'Client' and hash = ${row.hash}`.execute(db)
+  }
 }
 
 const schema = /* sql */ `
