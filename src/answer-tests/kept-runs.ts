@@ -5,7 +5,7 @@ import type { Context } from '../kb/context.ts'
 import { mainCommitsBetween, positionOf } from '../kb/projection/main-changes.ts'
 import type { ReadableKb } from '../kb/readable-kb.ts'
 import type { Caller } from '../rules/access/caller.ts'
-import { folderJson } from '../state/blobs/kept-json.ts'
+import { folderJson, type KeptJson } from '../state/blobs/kept-json.ts'
 
 const maxRuns = 100
 const file = 'answer-tests.json'
@@ -57,7 +57,7 @@ export function countsOf(results: readonly TestResult[]): { passed: number; fail
   return { passed, failed: results.length - passed }
 }
 
-function storeOf({ directory }: Context, { identity }: ReadableKb): folderJson {
+function storeOf({ directory }: Context, { identity }: ReadableKb): KeptJson {
   const folder = directory.index(identity.id)
   return folderJson(folder, folder)
 }

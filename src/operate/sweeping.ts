@@ -1,3 +1,4 @@
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Context } from '../kb/context.ts'
@@ -6,7 +7,6 @@ import { firstUnfinished } from '../kb/projection/candidate-index.ts'
 import { readProjectionAt } from '../kb/projection/overview-queries.ts'
 import { projectionFile } from '../kb/projection/projection.ts'
 import { sourceTexts } from '../sources/ingest/source-texts.ts'
-import { sweepBlobs, sweepUploads } from '../sources/receive/sweep.ts'
 import { daysBefore } from '../state/database/row-times.ts'
 import { sweepRates } from '../state/rate-counter.ts'
 import { coalesce } from '../system/concurrency/coalesce.ts'
@@ -75,4 +75,20 @@ async function sweepArchived(ctx: Context, at: string): Promise<void> {
       await sources.remove(source)
     }
   }
+}
+
+/** Removes what an earlier process was receiving or reading. Only for a process that has the data directory to itself. */
+export async function removeReceived({ directory }: Context): Promise<void> {
+  // A program that was reading a document for that process may still be ending.
+  const options = { recursive: true, force: true, maxRetries: 5 }
+  for (const name of await readdir(directory.incoming)) await rm(join(directory.incoming, name), options)
+}
+
+export async function sweepUploads({ uploads, uploadBytes, now }: Context): Promise<void> {
+  await uploads.sweep(now())
+  await uploadBytes.sweep()
+}
+
+export async function sweepBlobs({ blobs, sources, now }: Context): Promise<void> {
+  await blobs.sweep((sha256) => sources.hasBytes(sha256), now())
 }

@@ -1,10 +1,10 @@
-import type { SourceDetail } from '../contract/documents.ts'
+import { SourceAnswer, SourceDetail } from '../contract/documents.ts'
 import type { FileContent } from '../contract/file-content.ts'
 import { savedFileType } from '../contract/files.ts'
 import type { Context } from '../kb/context.ts'
 import type { Caller } from '../rules/access/caller.ts'
+import type { Source as StoredSource } from '../state/sources/source.ts'
 import { findSource } from './find-source.ts'
-import { toSourceDetail } from './source-view.ts'
 
 /** A Source that is visible to the caller. @throws {GanglionError} `not_found` */
 export async function readSource(ctx: Context, caller: Caller, docId: string): Promise<SourceDetail> {
@@ -19,4 +19,18 @@ export async function sourceContent(ctx: Context, caller: Caller, docId: string)
   const { filename, contentHash, fileSize: size } = await findSource(ctx, caller, docId)
   const read: FileContent['read'] = (range) => ctx.blobs.get(contentHash, range)
   return { filename, size, etag: contentHash, type: savedFileType, read }
+}
+
+/** A Source as the API shows it. */
+export function toSourceAnswer(source: StoredSource): SourceAnswer {
+  return SourceAnswer.parse(view(source))
+}
+
+/** A Source as the API shows it to curators. */
+export function toSourceDetail(source: StoredSource): SourceDetail {
+  return SourceDetail.parse(view(source))
+}
+
+function view({ kbId, warnings, ...source }: StoredSource) {
+  return { ...source, ...(warnings.length === 0 ? {} : { warnings }), knowledgeBaseId: kbId, kind: 'source' }
 }

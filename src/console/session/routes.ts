@@ -7,6 +7,7 @@ import { Email, NewPassword, PersonName } from '../../contract/people.ts'
 import { clientAddress } from '../../http/access/session-cookie.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import {
+  changeMe,
   changeName,
   changePassword,
   endOtherSessions,
@@ -18,7 +19,6 @@ import {
   switchTenant,
 } from '../../people/account.ts'
 import { disconnectAgent } from '../../people/manage-api-keys.ts'
-import { changeMe } from '../../people/read-me.ts'
 import { FormFields } from '../layout/form.ts'
 import type { Html } from '../layout/html-template.ts'
 import { type ConsoleRequest, pagesOf } from '../layout/page-routes.ts'

@@ -3,10 +3,8 @@ import createTokens from '@fastify/csrf'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AppContext } from '../../app/open-context.ts'
 import { GanglionError } from '../../contract/errors.ts'
-import { deviceAge } from '../../people/device.ts'
-import type { Client, OpenSession, Session } from '../../people/person-session.ts'
-import { openSession } from '../../people/person-session.ts'
-import { rememberDevice } from '../../people/sign-in.ts'
+import { type Client, type OpenSession, openSession, type Session } from '../../people/person-session.ts'
+import { deviceAge, rememberDevice } from '../../people/sign-in.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -24,8 +24,7 @@ import { Tenants } from '../../state/tenants.ts'
 import { syncDirectory, syncTree, writeSynced } from '../../system/durable-file.ts'
 import { copyProjection } from '../copy-projection.ts'
 import { blobsOf, copyBlobs } from './backup-blobs.ts'
-import { BackupError, backupFiles, type Manifest, withChecksum } from './backup-manifest.ts'
-import { sumsOf } from './backup-sums.ts'
+import { BackupError, backupFiles, type Manifest, sumsOf, withChecksum } from './backup-manifest.ts'
 
 const attempts = 100
 

@@ -20,8 +20,7 @@ import { syncDirectory, syncTree } from '../../system/durable-file.ts'
 import { readIfThere } from '../../system/read-if-there.ts'
 import type { ReceivedFile } from '../../system/received-file.ts'
 import { putBlobs } from './backup-blobs.ts'
-import { BackupError, backupFiles, type Manifest, readManifest } from './backup-manifest.ts'
-import { requireUndamaged } from './backup-sums.ts'
+import { BackupError, backupFiles, type Manifest, readManifest, requireUndamaged } from './backup-manifest.ts'
 import { buildFolder, type RestoredKb, type RestoreOptions, restoreMark } from './restored-folder.ts'
 
 export type RestoreTarget = Pick<ContextOptions, 'dataDir' | 'database' | 'bucket' | 'objects'>

@@ -3,8 +3,7 @@ import { queuePage } from '../../kb/projection/candidate-queue.ts'
 import { audiences } from '../../rules/access/audience.ts'
 import { bareId, type Caller, isPerson } from '../../rules/access/caller.ts'
 import type { TourMark } from '../../state/accounts/tours.ts'
-import { exampleConnector } from '../setup/example-candidates.ts'
-import { demoSlug } from '../setup/first-run.ts'
+import { demoSlug, exampleConnector } from '../setup/first-run.ts'
 
 export type Tour = {
   kb: string

@@ -2,7 +2,10 @@ import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { everyVersion, type VersionRecord } from '../../kb/projection/version-queries.ts'
 import { isByServer } from '../../kb/refs/commit-message.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { isUuid } from '../../rules/candidates/candidate-id.ts'
 import { oneLine } from '../../rules/text/lines.ts'
+import type { CheckedIndex } from '../../search/check-index.ts'
+import { blobOfVersion } from '../../search/kb/neuron-document.ts'
 import { firstOf, problems, type VerifyProblem } from './verification.ts'
 
 /** Number of versions that are read at a time. */
@@ -59,4 +62,15 @@ async function verifyIdentity(kb: KnowledgeBase, versions: readonly VersionRecor
     ...severalOf(documentsOf, (seqId, ids) => `${seqId} was given to several documents: ${ids}`),
     ...severalOf(seqIdsOf, (id, seqIds) => `the document ${id} has had several seqIds: ${seqIds}`),
   ]
+}
+
+/**
+ * Returns the Neurons for which a search index has content that main never had, by a projection that is as new or newer. Missing or
+ * outdated pages are no fault: the next search updates the index.
+ */
+export function verifySearch({ projection }: KnowledgeBase, { versions }: CheckedIndex): string[] {
+  const known = new Set(everyVersion(projection.read).map(({ seqId, blob }) => `${seqId} ${blob}`))
+  return [...versions]
+    .filter(([key, version]) => !isUuid(key) && !known.has(`${key} ${blobOfVersion(version)}`))
+    .map(([key]) => `The search index has a version of ${key} that never was: run "ganglion rebuild".`)
 }

@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fsck } from '../../git/fsck.ts'
 import { GitError } from '../../git/git-error.ts'
@@ -19,13 +21,13 @@ import { checkCommit } from '../../push/clone-check/check-commit.ts'
 import { identityProblems } from '../../push/outside/adopt-outside.ts'
 import { oneLine } from '../../rules/text/lines.ts'
 import { type CheckedIndex, checkIndex } from '../../search/check-index.ts'
+import { BlobNotFound } from '../../state/blobs/blob-store.ts'
 import { unnamedKeys } from '../../state/s3/sweep-unnamed.ts'
+import { forEachAtOnce } from '../../system/concurrency/for-each-at-once.ts'
 import { copyProjection, type StoredProjection } from '../copy-projection.ts'
 import { type KbVerification, problems, type VerifyProblem } from './verification.ts'
-import { verifyHistory } from './verify-history.ts'
+import { verifyHistory, verifySearch } from './verify-history.ts'
 import { verifyQueue } from './verify-queue.ts'
-import { verifySearch } from './verify-search.ts'
-import { verifySources } from './verify-sources.ts'
 
 export type Verification = {
   ok: boolean
@@ -301,4 +303,26 @@ function describeDifference({ table, onlyLeft, onlyRight }: TableDifference): st
   const side = ({ count, rows }: RowSample, whose: string) =>
     `${count} rows only in ${whose}${count === 0 ? '' : ` (${oneLine(rows.join(' '), 1000)})`}`
   return `${table} is not what git says: ${side(onlyLeft, 'the index')}, ${side(onlyRight, 'a rebuild')}`
+}
+
+const readAtOnce = 4
+
+/** Returns the Sources whose bytes are missing or differ from the upload. Reads all of them. */
+export async function verifySources({ sources, blobs }: Context, kbId: string): Promise<string[]> {
+  const wrong: string[] = []
+  await forEachAtOnce(await sources.all(kbId), readAtOnce, async ({ id, filename, contentHash }) => {
+    const hash = createHash('sha256')
+    const problem = await blobs.get(contentHash).then(
+      async (bytes) => {
+        await pipeline(bytes, hash)
+        return hash.digest('hex') === contentHash ? undefined : 'damaged'
+      },
+      (error: unknown) => {
+        if (error instanceof BlobNotFound) return 'gone'
+        throw error
+      },
+    )
+    if (problem) wrong.push(`The bytes of ${oneLine(filename, 200)} (${id}) are ${problem}: ${contentHash}`)
+  })
+  return wrong
 }

@@ -9,8 +9,8 @@ import { receiveFile, TooManyBytes } from '../../state/blobs/receive-file.ts'
 import { runIdempotent } from '../../state/run-idempotent.ts'
 import type { ReceivedFile } from '../../system/received-file.ts'
 import { findKb, sourceTypes } from '../find-source.ts'
+import { toSourceAnswer } from '../read-source.ts'
 import { readFilename, readPath, readSourceMetadata, type SourceDraft } from '../source-draft.ts'
-import { toSourceAnswer } from '../source-view.ts'
 import { storeSource } from './store-source.ts'
 
 /** A part of a form. The bytes of a file must be read before the next part. */

@@ -40,3 +40,15 @@ export async function listOpenUploads(ctx: Context, caller: Caller, kbName: stri
 function statusOf({ id, filename, fileSize, bytesReceived, isFinalized, expiresAt }: Upload): UploadStatus {
   return { uploadId: id, filename, fileSize, bytesReceived, status: isFinalized ? 'finalized' : 'open', expiresAt }
 }
+
+/**
+ * Removes an upload and its bytes. If it has become a Source, that stays.
+ * @throws {GanglionError} `not_found`, `upload_expired`
+ */
+export async function abandonUpload(ctx: Context, caller: Caller, uploadId: string): Promise<void> {
+  await ctx.uploadLocks.run(uploadId, async () => {
+    await findUpload(ctx, caller, uploadId)
+    await ctx.uploads.remove(uploadId)
+    await ctx.uploadBytes.remove(uploadId)
+  })
+}
