@@ -1,11 +1,12 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { appendToFile, FolderUploads } from '../../src/state/blobs/folder-uploads.ts'
 import { ChunkDiffers } from '../../src/state/blobs/upload-bytes.ts'
-import { UploadFiles } from '../../src/state/blobs/upload-files.ts'
 import { KnowledgeBases } from '../../src/state/kb-store.ts'
 import { TooManyUploads, Uploads } from '../../src/state/sources/upload-store.ts'
 import { Tenants } from '../../src/state/tenants.ts'
+import { KeyedLock } from '../../src/system/concurrency/keyed-lock.ts'
 import { fc, runs } from '../support/properties.ts'
 import { tempDir } from '../support/temp.ts'
 import { at, testDatabase } from './support.ts'
@@ -105,7 +106,6 @@ test('chunks in any sizes, repeated, cut off and torn make the file', async () =
     fc.asyncProperty(file, fc.array(step, { maxLength: 8 }), async (bytes, steps) => {
       const directory = join(root, String(run++))
       mkdirSync(directory)
-      const files = new UploadFiles(directory)
       let received = 0
       for (const { back, length, piece, cut, torn } of [
         ...steps,
@@ -119,7 +119,7 @@ test('chunks in any sizes, repeated, cut off and torn make the file', async () =
           if (cut) throw new Error('cut')
         }
         if (torn && received > 0) writeFileSync(join(directory, 'id'), 'torn', { flag: 'a' })
-        const told = await files.append('id', { received, start, bytes: coming() })
+        const told = await appendToFile(join(directory, 'id'), { received, start, bytes: coming() })
         expect(told.failure).toEqual(cut ? new Error('cut') : undefined)
         expect(told.received).toBe(Math.max(received, start + (cut ? cutAt : chunk.length)))
         received = told.received
@@ -132,22 +132,26 @@ test('chunks in any sizes, repeated, cut off and torn make the file', async () =
 
 test('a chunk that repeats other bytes changes nothing', async () => {
   const directory = tempDir()
-  const files = new UploadFiles(directory)
-  await files.append('id', { received: 0, start: 0, bytes: pieces(Buffer.from('abcdef'), 2) })
-  const told = await files.append('id', { received: 6, start: 2, bytes: pieces(Buffer.from('cdXfgh'), 3) })
+  const file = join(directory, 'id')
+  await appendToFile(file, { received: 0, start: 0, bytes: pieces(Buffer.from('abcdef'), 2) })
+  const told = await appendToFile(file, { received: 6, start: 2, bytes: pieces(Buffer.from('cdXfgh'), 3) })
   expect(told).toEqual({ received: 6, failure: new ChunkDiffers() })
   expect(readFileSync(join(directory, 'id'), 'utf8')).toBe('abcdef')
 })
 
 test('a finished file has the hash of as many bytes as it is to have', async () => {
-  const files = new UploadFiles(tempDir())
-  await files.append('id', { received: 0, start: 0, bytes: pieces(Buffer.from('abcdef'), 6) })
-  const empty = await files.finish('empty', 0)
+  const { uploads, begin } = await newUploads()
+  const directory = tempDir()
+  const files = new FolderUploads(directory, { uploads, locks: new KeyedLock(), now: () => day(0) })
+  await begin('id')
+  await appendToFile(join(directory, 'id'), { received: 0, start: 0, bytes: pieces(Buffer.from('abcdef'), 6) })
+  const empty = await files.withFile('empty', 0, async (file) => file)
   expect(empty).toMatchObject({ size: 0, sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855' })
-  const file = await files.finish('id', 3)
+  const file = await files.withFile('id', 3, async (file) => file)
   expect(file).toMatchObject({ size: 3, sha256: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad' })
   expect(readFileSync(file.path, 'utf8')).toBe('abc')
-  expect(await files.size('id', 5)).toBe(3)
-  expect(await files.size('none', 5)).toBe(0)
-  expect((await files.list()).sort()).toEqual(['empty', 'id'])
+  expect(await files.size({ id: 'id', bytesReceived: 5 })).toBe(3)
+  expect(await files.size({ id: 'none', bytesReceived: 5 })).toBe(0)
+  await files.sweep()
+  expect(readdirSync(directory)).toEqual(['id'])
 })

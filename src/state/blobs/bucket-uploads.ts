@@ -8,9 +8,9 @@ import { S3Bucket, type S3Options } from '../s3/s3-bucket.ts'
 import { sweepUnnamed } from '../s3/sweep-unnamed.ts'
 import { endOf, type UploadChunk, type UploadChunks } from '../sources/upload-chunks.ts'
 import type { Upload } from '../sources/upload-store.ts'
+import { appendToFile } from './folder-uploads.ts'
 import { receiveFile } from './receive-file.ts'
 import { type Appended, ChunkDiffers, type ReceivedChunk, type UploadBytes, UploadChanged } from './upload-bytes.ts'
-import { UploadFiles } from './upload-files.ts'
 
 const hour = 60 * 60_000
 /** Milliseconds after which an object that was put is no longer named, and after which one that is not named is removed. */
@@ -46,10 +46,10 @@ export class BucketUploads implements UploadBytes {
 
   async append(id: string, { start, bytes }: ReceivedChunk, admit: () => Promise<number>): Promise<Appended> {
     await admit()
-    const [files, name] = [new UploadFiles(this.#scratch), randomUUID()]
+    const file = join(this.#scratch, randomUUID())
     try {
-      const { failure } = await files.append(name, { received: 0, start: 0, bytes })
-      const came = await readFile(join(this.#scratch, name))
+      const { failure } = await appendToFile(file, { received: 0, start: 0, bytes })
+      const came = await readFile(file)
       for (let attempt = 1; attempt <= maxAttempts; attempt++) {
         await admit()
         const appended = await this.#add(id, start, came)
@@ -57,7 +57,7 @@ export class BucketUploads implements UploadBytes {
       }
       throw new UploadChanged(id)
     } finally {
-      await files.remove(name)
+      await rm(file, { force: true })
     }
   }
 

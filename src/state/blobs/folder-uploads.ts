@@ -1,53 +1,112 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import type { KeyedLock } from '../../system/concurrency/keyed-lock.ts'
+import { syncDirectory } from '../../system/durable-file.ts'
 import type { ReceivedFile } from '../../system/received-file.ts'
 import type { Upload, Uploads } from '../sources/upload-store.ts'
-import type { Appended, ReceivedChunk, UploadBytes } from './upload-bytes.ts'
-import { UploadFiles } from './upload-files.ts'
+import { type Appended, ChunkDiffers, type ReceivedChunk, type UploadBytes } from './upload-bytes.ts'
 
-type Beside = {
-  uploads: Uploads
-  /** Locks by the id of an upload, held for each use but the reading of its size. */
-  locks: KeyedLock
-  now: () => Date
-}
+/** `locks`: by the id of an upload, held for each use except reading its size. */
+type Rows = { uploads: Uploads; locks: KeyedLock; now: () => Date }
 
 /** Uploads in chunks in a folder of this process's own: each is a file that grows. */
 export class FolderUploads implements UploadBytes {
-  readonly #files: UploadFiles
-  readonly #beside: Beside
+  readonly #directory: string
+  readonly #rows: Rows
 
-  constructor(directory: string, beside: Beside) {
-    this.#files = new UploadFiles(directory)
-    this.#beside = beside
+  constructor(directory: string, rows: Rows) {
+    this.#directory = directory
+    this.#rows = rows
   }
 
-  /** A backup has the row, but not the bytes. */
-  size({ id, bytesReceived }: Pick<Upload, 'id' | 'bytesReceived'>): Promise<number> {
-    return this.#files.size(id, bytesReceived)
+  /** Returns the size of the file, but not more than is known to be on the disk. A backup has the row, but not the bytes. */
+  async size({ id, bytesReceived }: Pick<Upload, 'id' | 'bytesReceived'>): Promise<number> {
+    const found = await stat(this.#path(id)).catch(() => undefined)
+    return Math.min(found?.size ?? 0, bytesReceived)
   }
 
   async append(id: string, chunk: ReceivedChunk, admit: () => Promise<number>): Promise<Appended> {
-    const appended = await this.#files.append(id, { received: await admit(), ...chunk })
-    const { uploads, now } = this.#beside
+    const appended = await appendToFile(this.#path(id), { received: await admit(), ...chunk })
+    const { uploads, now } = this.#rows
     await uploads.setBytesReceived(id, appended.received, now())
     return appended
   }
 
   /** The file is still there after work that fails. */
   async withFile<Result>(id: string, size: number, work: (file: ReceivedFile) => Promise<Result>): Promise<Result> {
-    return work(await this.#files.finish(id, size))
+    const path = this.#path(id)
+    const hash = createHash('sha256')
+    if (size > 0) for await (const chunk of createReadStream(path, { end: size - 1 })) hash.update(chunk)
+    const file = await open(path, 'a', 0o600)
+    try {
+      await file.truncate(size)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    return work({ path, sha256: hash.digest('hex'), size })
   }
 
-  remove(id: string): Promise<void> {
-    return this.#files.remove(id)
+  async remove(id: string): Promise<void> {
+    await rm(this.#path(id), { force: true })
   }
 
   async sweep(): Promise<void> {
-    const { uploads, locks, now } = this.#beside
-    for (const id of await this.#files.list()) {
+    const { uploads, locks, now } = this.#rows
+    for (const id of await readdir(this.#directory)) {
       await locks.run(id, async () => {
-        if (!(await uploads.isOpen(id, now()))) await this.#files.remove(id)
+        if (!(await uploads.isOpen(id, now()))) await this.remove(id)
       })
     }
+  }
+
+  #path(id: string): string {
+    return join(this.#directory, id)
+  }
+}
+
+/**
+ * Writes a chunk's bytes to a file as they arrive, and waits until they are on the disk: also those that came before the chunk broke off.
+ * Bytes behind `received` were never reported, and are overwritten.
+ */
+export async function appendToFile(
+  path: string,
+  { received, start, bytes }: ReceivedChunk & { received: number },
+): Promise<Appended> {
+  const file = await open(path, 'r+').catch(() => open(path, 'wx+', 0o600))
+  try {
+    await file.truncate(received)
+    let position = start
+    let failure: unknown
+    try {
+      for await (const chunk of bytes) {
+        const repeated = chunk.subarray(0, Math.max(0, received - position))
+        if (!(await holds(file, position, repeated))) throw new ChunkDiffers()
+        await writeAt(file, position + repeated.length, chunk.subarray(repeated.length))
+        position += chunk.length
+      }
+    } catch (error) {
+      failure = error
+    }
+    await file.sync()
+    await syncDirectory(dirname(path))
+    return { received: Math.max(received, position), failure }
+  } finally {
+    await file.close()
+  }
+}
+
+async function holds(file: FileHandle, position: number, bytes: Uint8Array): Promise<boolean> {
+  if (bytes.length === 0) return true
+  const { bytesRead, buffer } = await file.read(Buffer.alloc(bytes.length), 0, bytes.length, position)
+  return bytesRead === bytes.length && buffer.equals(bytes)
+}
+
+async function writeAt(file: FileHandle, position: number, bytes: Uint8Array): Promise<void> {
+  for (let written = 0; written < bytes.length; ) {
+    const { bytesWritten } = await file.write(bytes, written, bytes.length - written, position + written)
+    written += bytesWritten
   }
 }

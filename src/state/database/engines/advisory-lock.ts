@@ -1,14 +1,20 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { ConnectionLost } from '../database-errors.ts'
 import { stateOf } from '../postgres-errors.ts'
 import type { Schema } from '../schema.ts'
 import { isPostgres } from '../store.ts'
 
+/** Ids of advisory locks: any numbers, as long as all versions take the same. Each server shares the last. */
+const aloneLock = sql`7418209336153002`
+export const servedLock = '7418209336153003'
 const lockNotAvailable = '55P03'
+/** Milliseconds between two attempts to take a lock that another process holds. */
+const pauseMs = 100
 
 /**
- * Runs work unless another process that uses the database is at the same, on PostgreSQL under an advisory lock, which is held for as
- * long as its connection stands. So it saves work that is done twice, and keeps nothing safe.
+ * Runs work unless another process that uses the database runs it, on PostgreSQL under an advisory lock, which is held as long as its
+ * connection lasts. So it only saves work that would be done twice.
  * @returns whether it was run
  */
 export async function runUnlessRunning(db: Kysely<Schema>, name: string, work: () => Promise<void>): Promise<boolean> {
@@ -18,21 +24,20 @@ export async function runUnlessRunning(db: Kysely<Schema>, name: string, work: (
   }
   return db.connection().execute(async (connection) => {
     const key = keyOf(name)
-    const { rows } = await sql<{ taken: boolean }>`select pg_try_advisory_lock(${key}) as taken`.execute(connection)
-    if (rows[0]?.taken !== true) return false
-    await work().finally(() => release(connection, key))
+    if (!(await tryLock(connection, key))) return false
+    await work().finally(() => unlock(connection, key))
     return true
   })
 }
 
-/** Connections of this process that wait for a turn, or hold one, at most: others must be left for the work itself. */
+/** Maximum connections of this process that wait for a turn, or hold one: others must be left for the work itself. */
 const maxTurns = 3
 let turns = 0
 
 /**
- * Waits until other processes that asked for a turn of the same name have given theirs back, in the order in which they asked. Who has
- * waited for as long as statements wait for a lock, or finds too many waiting, goes on all the same: this keeps nothing safe.
- * @returns what gives the turn back, and never fails
+ * Waits until other processes that asked for a turn of the same name have returned theirs, in the order in which they asked. A process
+ * continues without its turn after the time that statements wait for a lock, or if too many wait: a turn protects nothing.
+ * @returns a function that returns the turn, and never fails
  */
 export async function advisoryTurn(db: Kysely<Schema>, name: string): Promise<() => Promise<void>> {
   if (!isPostgres(db) || turns >= maxTurns) return async () => {}
@@ -46,17 +51,43 @@ export async function advisoryTurn(db: Kysely<Schema>, name: string): Promise<()
       const isTaken = await lock(connection, key)
       taken.resolve()
       await over.promise
-      if (isTaken) await release(connection, key)
+      if (isTaken) await unlock(connection, key)
     })
     .finally(() => turns--)
   await Promise.race([taken.promise, holding])
   return async () => {
     over.resolve()
-    await holding.catch(() => {}) // what was written in the turn is written
+    await holding.catch(() => {}) // What was written in the turn is written.
   }
 }
 
-/** @returns false where it was waited for too long */
+export function isServed(db: Kysely<Schema>): Promise<boolean> {
+  const key = sql.raw(servedLock)
+  return db.connection().execute(async (connection) => {
+    const isFree = await tryLock(connection, key)
+    if (isFree) await unlock(connection, key)
+    return !isFree
+  })
+}
+
+/** Runs work while no other process runs work of this kind. */
+export function aloneOnPostgres<Result>(db: Kysely<Schema>, work: () => Promise<Result>): Promise<Result> {
+  return db.connection().execute(async (connection) => {
+    while (!(await tryLock(connection, aloneLock))) await delay(pauseMs)
+    return work().finally(() => unlock(connection, aloneLock))
+  })
+}
+
+function keyOf(name: string): RawBuilder<unknown> {
+  return sql`hashtextextended(${name}, 0)`
+}
+
+async function tryLock(connection: Kysely<Schema>, key: RawBuilder<unknown>): Promise<boolean> {
+  const { rows } = await sql<{ taken: boolean }>`select pg_try_advisory_lock(${key}) as taken`.execute(connection)
+  return rows[0]?.taken === true
+}
+
+/** @returns false after too long a wait */
 async function lock(connection: Kysely<Schema>, key: RawBuilder<unknown>): Promise<boolean> {
   try {
     await sql`select pg_advisory_lock(${key})`.execute(connection)
@@ -67,12 +98,8 @@ async function lock(connection: Kysely<Schema>, key: RawBuilder<unknown>): Promi
   }
 }
 
-function keyOf(name: string): RawBuilder<unknown> {
-  return sql`hashtextextended(${name}, 0)`
-}
-
-async function release(connection: Kysely<Schema>, key: RawBuilder<unknown>): Promise<void> {
-  // A connection that is lost has let the lock go.
+async function unlock(connection: Kysely<Schema>, key: RawBuilder<unknown>): Promise<void> {
+  // A lost connection has released the lock.
   await sql`select pg_advisory_unlock(${key})`.execute(connection).catch((error: unknown) => {
     if (!(error instanceof ConnectionLost)) throw error
   })

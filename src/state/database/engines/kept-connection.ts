@@ -1,5 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client, type ClientConfig } from 'pg'
+import { servedLock } from './advisory-lock.ts'
+
+/** Id of the leader's advisory lock; see {@link servedLock}. */
+const leaderLock = '7418209336153001'
 
 /** Milliseconds between two questions whether the connection still stands: one that is gone without a word is noticed by that. */
 const heartbeatMs = 5_000
@@ -62,4 +66,29 @@ export class KeptConnection {
       await client.end().catch(() => {})
     }
   }
+}
+
+/**
+ * Runs something in one process of all that use the database: the one that holds an advisory lock, which PostgreSQL releases when its
+ * connection ends. Where a network is cut, two may run it for a while, until the first notices.
+ * @param start starts it, and returns how to stop it
+ * @returns how to stop, and to leave it to others
+ */
+export function leadOnPostgres(options: ClientConfig, start: () => Promise<() => unknown>): () => Promise<void> {
+  let stop: (() => unknown) | undefined
+  const connection = new KeptConnection(options, {
+    opened: async (client) => void (await client.query('select pg_advisory_lock_shared($1)', [servedLock])),
+    async beat(client) {
+      if (stop !== undefined) await client.query('select 1')
+      else {
+        const { rows } = await client.query('select pg_try_advisory_lock($1) as taken', [leaderLock])
+        if (rows[0]?.taken === true) stop = await start()
+      }
+    },
+    async lost() {
+      await stop?.()
+      stop = undefined
+    },
+  })
+  return () => connection.close()
 }

@@ -5,11 +5,11 @@ import type { Database } from '../database.ts'
 import { migrate, type WhenOlder } from '../migrations/migrate.ts'
 import { type NotificationListener, Notifications, type Topic } from '../notifications.ts'
 import type { Schema } from '../schema.ts'
-import { KeptConnection } from './kept-connection.ts'
+import { aloneOnPostgres, isServed } from './advisory-lock.ts'
+import { KeptConnection, leadOnPostgres } from './kept-connection.ts'
 import { nameOfAddress } from './postgres-address.ts'
 import { dumpPostgres } from './postgres-copy.ts'
 import { PostgresDriver } from './postgres-driver.ts'
-import { aloneOnPostgres, isServed, leadOnPostgres } from './postgres-locks.ts'
 
 const channel = 'ganglion'
 
