@@ -18,6 +18,7 @@ import {
   formSettings,
   type SettingName,
   type SettingValues,
+  settingHints,
   settingNames,
   withFlags,
 } from '../../operate/settings/setting-values.ts'
@@ -158,7 +159,8 @@ function kbSettingsPage(visit: Visit, view: KbSettingsView): Html {
 function settingsForm(visit: Visit, { shown: { slug, base, values }, errors, preview }: KbSettingsView): Html {
   const { text, area, check, select } = controlsOf(values, errors)
   const control = (name: SettingName) => {
-    const { label, hint, control } = formSettings[name]
+    const { label, control } = formSettings[name]
+    const hint = settingHints[name]
     const details = hint === undefined ? {} : { hint }
     if (control === 'text') return text(name, label, { ...details, autocomplete: 'off' })
     if (control === 'lines') return area(name, label, { ...details, class: 'short', rows: 3 })

@@ -5,64 +5,53 @@ import type { YamlInput } from '../../markdown/yaml/yaml.ts'
 import type { OwnerRule } from '../../rules/deciding.ts'
 import type { KbSettings } from '../../rules/kb-settings.ts'
 
+/** A setting of the form, as text. */
 type Setting = {
   label: string
-  hint?: string | undefined
   /** The control of the form: a line of text, several lines, a box to tick, or one of these choices. */
   control: 'text' | 'lines' | 'flag' | readonly { value: string; label: string }[]
-  /** Returns the setting as text for the form. */
-  text(settings: KbSettings): string
+  text: (settings: KbSettings) => string
   /** Parses the text of the form into the value for `kb.yaml`; undefined removes the key. */
-  value(text: string): SettingEdit['value']
+  value: (text: string) => SettingEdit['value']
 }
 
-/** File types that a knowledge base accepts only if its settings say so. */
-const optionalFileTypes = fileTypes.filter((type) => !defaultFileTypes.some((each) => each === type))
+type Read<Value> = (settings: KbSettings) => Value
 
-const asText = (text: string) => text
-const asTextOrNone = (text: string) => (text === '' ? undefined : text)
-/** Writes a number unquoted, as people do. Any other text is refused by the check of the settings. */
-const asNumber = (text: string) => (/^(?:[0-9]*\.)?[0-9]+$/.test(text) ? Number(text) : text)
-const asNames = (text: string) => partsOf(text, /,/)
-
-const setting = (
-  control: Setting['control'],
-  ...[label, text, hint, value = asText]: [string, Setting['text'], hint?: string, value?: Setting['value']]
-): Setting => ({ label, hint, control, text, value })
-const number = (label: string, read: (settings: KbSettings) => number | undefined, hint?: string) =>
-  setting('text', label, (settings) => String(read(settings) ?? ''), hint, asNumber)
-const names = (label: string, read: (settings: KbSettings) => readonly string[], hint: string) =>
-  setting('text', label, (settings) => read(settings).join(', '), hint, asNames)
-const flag = (label: string, read: (settings: KbSettings) => boolean | undefined, hint?: string) =>
-  setting(
-    'flag',
+const text = (label: string, read: Read<string>, value: Setting['value'] = (text) => text): Setting => {
+  return { label, control: 'text', text: read, value }
+}
+const orNone = (text: string) => (text === '' ? undefined : text)
+const choice = (label: string, control: Setting['control'], read: Read<string>, value?: Setting['value']) => {
+  return { ...text(label, read, value), control }
+}
+/** A number is written unquoted, as people do. The check of the settings refuses any other text. */
+const number = (label: string, read: Read<number | undefined>) =>
+  text(label, (settings) => String(read(settings) ?? ''), numberIn)
+const names = (label: string, read: Read<readonly string[] | undefined>) =>
+  text(label, (settings) => (read(settings) ?? []).join(', '), namesIn)
+const flag = (label: string, read: Read<boolean | undefined>) =>
+  choice(
     label,
+    'flag',
     (settings) => String(read(settings) ?? false),
-    hint,
     (text) => text === 'true',
   )
-const lines = (
-  label: string,
-  read: (settings: KbSettings) => readonly string[],
-  hint: string,
-  parse: (line: string) => YamlInput,
-) =>
-  setting(
-    'lines',
+const lines = (label: string, read: Read<readonly string[]>, parse: (line: string) => YamlInput) =>
+  choice(
     label,
+    'lines',
     (settings) => read(settings).join('\n'),
-    hint,
     (text) => partsOf(text, /\r?\n/).map(parse),
   )
 
-const zoneChoices = [
+const zones = [
   { value: '', label: 'none' },
   { value: 'green', label: 'green: approved at once' },
   { value: 'yellow', label: 'yellow: waits for a curator' },
   { value: 'red', label: 'red: waits, with a warning' },
 ]
-const breakChoices = [...zoneChoices.slice(2), { value: 'allow', label: 'allow: is approved' }]
-const engineChoices = [
+const breakZones = [...zones.slice(2), { value: 'allow', label: 'allow: is approved' }]
+const engines = [
   { value: 'auto', label: 'auto: by size' },
   { value: 'minisearch', label: 'minisearch: in memory' },
   { value: 'segments', label: 'segments: on disk' },
@@ -70,123 +59,79 @@ const engineChoices = [
 
 /** Settings that the form has, by their path in `kb.yaml`, in the order in which a commit names them. */
 const table = {
-  title: setting('text', 'Title', ({ title }) => title ?? ''),
-  language: setting(
-    'text',
-    'Language',
-    ({ language }) => language,
-    'Such as en or pt-BR. It decides how words are compared.',
-  ),
-  tone: setting('lines', 'Tone', ({ tone }) => tone ?? '', 'How answers in the chat should sound.', asTextOrNone),
-  'policy.threshold': number(
-    'Threshold',
-    ({ policy }) => policy?.threshold,
-    'A candidate whose confidence is at or above this, from 0 to 1, is approved.',
-  ),
+  title: text('Title', ({ title }) => title ?? ''),
+  language: text('Language', ({ language }) => language),
+  tone: choice('Tone', 'lines', ({ tone }) => tone ?? '', orNone),
+  'policy.threshold': number('Threshold', ({ policy }) => policy?.threshold),
   'policy.singleCurator': flag('There is one curator only', ({ policy }) => policy?.singleCurator),
   'policy.singleCuratorThreshold': number('Threshold with one curator', ({ policy }) => policy?.singleCuratorThreshold),
-  'policy.autoApproveConnectors': names(
-    'Connectors that are approved',
-    ({ policy }) => policy?.autoApproveConnectors ?? [],
-    'With commas between. Only keys that may speak as them count.',
-  ),
-  'zones.connectors': setting(
-    'lines',
-    'Zones of connectors',
-    ({ zones }) => zoneLines(zones?.connectors ?? {}),
-    'One on each line, such as “site-chat: yellow”.',
-  ),
-  owners: lines(
-    'Owners',
-    ({ deciding }) => (deciding?.owners ?? []).map(({ people, ...rule }) => `${placesOf(rule)} = ${people.join(', ')}`),
-    'On each line paths and tags, and those of whom one must approve: “legal, #contracts = legal@example.com, Legal desk”.',
-    ownersOf,
-  ),
-  'approvals.yellow': number(
-    'Approvals that the yellow zone needs',
-    ({ deciding }) => deciding?.approvals.yellow,
-    'What has no zone needs one.',
-  ),
-  'approvals.red': number(
-    'Approvals that the red zone needs',
-    ({ deciding }) => deciding?.approvals.red,
-    'At least as many as the yellow zone.',
-  ),
+  'policy.autoApproveConnectors': names('Connectors that are approved', ({ policy }) => policy?.autoApproveConnectors),
+  'zones.connectors': choice('Zones of connectors', 'lines', ({ zones }) => zoneLines(zones?.connectors ?? {})),
+  owners: lines('Owners', ({ deciding }) => (deciding?.owners ?? []).map(ownerLine), ownersIn),
+  'approvals.yellow': number('Approvals that the yellow zone needs', ({ deciding }) => deciding?.approvals.yellow),
+  'approvals.red': number('Approvals that the red zone needs', ({ deciding }) => deciding?.approvals.red),
   'approvals.keepOnMerge': flag(
     'Approvals stay when others change other lines of the page',
     ({ deciding }) => deciding?.approvals.keepOnMerge,
-    'Else an approval falls when the page, or who sees it, would be other than what was approved.',
   ),
-  authorMayApprove: flag(
-    'Who wrote a candidate may approve it',
-    ({ deciding }) => deciding?.authorMayApprove,
-    'If not, only the connectors named above, and green ones, are approved without a curator, whatever the confidence or kind.',
-  ),
-  verify: lines(
-    'Pages to look at again',
-    ({ verify }) => verify.map(({ days, ...rule }) => `${placesOf(rule)} = ${days}`),
-    'On each line paths and tags, and after how many days: “handbook, #prices = 180”.',
-    verifyOf,
-  ),
-  'tests.onBreak': setting(breakChoices, 'What breaks an answer test', ({ onBreak }) => onBreak),
-  defaultAudience: names(
-    'Default audience',
-    ({ defaultAudience }) => defaultAudience,
-    'Of pages that list none: tool, public, student, with commas between. Empty: curators only.',
-  ),
-  inlineTags: flag(
-    'Tags in the text count',
-    ({ inlineTags }) => inlineTags,
-    '#internal in a text then hides the page from all but curators.',
-  ),
-  'publish.keys': names(
-    'Front matter that readers see',
-    ({ publishedKeys }) => publishedKeys,
-    'Keys of your own, with commas between, such as “status, aliases”. Readers, their clones and public mirrors get no others.',
-  ),
-  'lint.schedule': setting(
-    'text',
+  authorMayApprove: flag('Who wrote a candidate may approve it', ({ deciding }) => deciding?.authorMayApprove),
+  verify: lines('Pages to look at again', ({ verify }) => verify.map(verifyLine), verifyIn),
+  'tests.onBreak': choice('What breaks an answer test', breakZones, ({ onBreak }) => onBreak),
+  defaultAudience: names('Default audience', ({ defaultAudience }) => defaultAudience),
+  inlineTags: flag('Tags in the text count', ({ inlineTags }) => inlineTags),
+  'publish.keys': names('Front matter that readers see', ({ publishedKeys }) => publishedKeys),
+  'lint.schedule': text(
     'Look for broken links',
     ({ lintSchedule }) => lintSchedule ?? '',
-    'As in a crontab, in UTC, such as “0 4 * * *”. Empty: never.',
     (text) => text || 'never',
   ),
-  protectMain: flag('Main takes no push', ({ protectMain }) => protectMain, 'Every change by git is then proposed.'),
-  'sources.types': setting(
-    'text',
+  protectMain: flag('Main takes no push', ({ protectMain }) => protectMain),
+  'sources.types': text(
     'Further file types for Sources',
     ({ sourceTypes }) => furtherTypes(sourceTypes),
-    'With commas between, such as “eml, tsv”; or all.',
-    (text) => (text === 'all' ? text : asNames(text)),
+    (text) => (text === 'all' ? text : namesIn(text)),
   ),
-  'sources.ocr': names(
-    'Languages of pictures and scans',
-    ({ ocrLanguages }) => ocrLanguages,
-    'Up to five of Tesseract’s codes, with commas between, such as “deu, fra, eng”. Each but eng is a package on the server. Empty: English.',
-  ),
-  'rename.rewriteLinks': flag(
-    'Rewrite links when a page is renamed',
-    ({ rewriteLinks }) => rewriteLinks,
-    'Else its old name stays as an alias.',
-  ),
-  'search.engine': setting(engineChoices, 'Search engine', ({ searchEngine }) => searchEngine),
+  'sources.ocr': names('Languages of pictures and scans', ({ ocrLanguages }) => ocrLanguages),
+  'rename.rewriteLinks': flag('Rewrite links when a page is renamed', ({ rewriteLinks }) => rewriteLinks),
+  'search.engine': choice('Search engine', engines, ({ searchEngine }) => searchEngine),
   'search.synonyms': lines(
     'Synonyms',
     ({ synonyms }) => synonyms.map((group) => group.join(' = ')),
-    'A group on each line, such as “vpn = virtual private network”.',
     (line) => partsOf(line, /\s=\s/),
   ),
-  'search.pins': lines(
-    'Pinned pages',
-    ({ pins }) => pins.map(({ query, neurons }) => `${query} = ${neurons.join(', ')}`),
-    'What comes first for a query, such as “vpn = handbook_00000042”.',
-    pinOf,
-  ),
-  'questions.keepDays': number(
-    'Days for which questions are counted',
-    ({ keptQuestions }) => keptQuestions,
-    'Without who asked. 0: never.',
-  ),
+  'search.pins': lines('Pinned pages', ({ pins }) => pins.map(pinLine), pinIn),
+  'questions.keepDays': number('Days for which questions are counted', ({ keptQuestions }) => keptQuestions),
+} satisfies Record<string, Setting>
+
+/** Hints below the controls. */
+export const settingHints: Partial<Record<SettingName, string>> = {
+  language: 'Such as en or pt-BR. It decides how words are compared.',
+  tone: 'How answers in the chat should sound.',
+  'policy.threshold': 'A candidate whose confidence is at or above this, from 0 to 1, is approved.',
+  'policy.autoApproveConnectors': 'With commas between. Only keys that may speak as them count.',
+  'zones.connectors': 'One on each line, such as “site-chat: yellow”.',
+  owners:
+    'On each line paths and tags, and those of whom one must approve: “legal, #contracts = legal@example.com, Legal desk”.',
+  'approvals.yellow': 'What has no zone needs one.',
+  'approvals.red': 'At least as many as the yellow zone.',
+  'approvals.keepOnMerge':
+    'Else an approval falls when the page, or who sees it, would be other than what was approved.',
+  authorMayApprove:
+    'If not, only the connectors named above, and green ones, are approved without a curator, whatever the confidence or kind.',
+  verify: 'On each line paths and tags, and after how many days: “handbook, #prices = 180”.',
+  defaultAudience: 'Of pages that list none: tool, public, student, with commas between. Empty: curators only.',
+  inlineTags: '#internal in a text then hides the page from all but curators.',
+  'publish.keys':
+    'Keys of your own, with commas between, such as “status, aliases”. Readers, their clones and public mirrors get no others.',
+  'lint.schedule': 'As in a crontab, in UTC, such as “0 4 * * *”. Empty: never.',
+  protectMain: 'Every change by git is then proposed.',
+  'sources.types': 'With commas between, such as “eml, tsv”; or all.',
+  'sources.ocr':
+    'Up to five of Tesseract’s codes, with commas between, such as “deu, fra, eng”. Each but eng is a package on the server. Empty: English.',
+  'rename.rewriteLinks': 'Else its old name stays as an alias.',
+  'search.synonyms': 'A group on each line, such as “vpn = virtual private network”.',
+  'search.pins': 'What comes first for a query, such as “vpn = handbook_00000042”.',
+  'questions.keepDays': 'Without who asked. 0: never.',
 }
 
 export type SettingName = keyof typeof table | `zones.kinds.${CandidateKind}`
@@ -199,7 +144,7 @@ export const formSettings = Object.fromEntries([
   ...Object.entries(table),
   ...candidateKinds.map((kind) => [
     `zones.kinds.${kind}`,
-    setting(zoneChoices, kind, ({ zones }) => zones?.kinds[kind] ?? '', undefined, asTextOrNone),
+    choice(kind, zones, ({ zones }) => zones?.kinds[kind] ?? '', orNone),
   ]),
 ]) as Record<SettingName, Setting>
 
@@ -232,53 +177,76 @@ function zoneLines(connectors: Readonly<Record<string, Zone>>): string {
     .join('\n')
 }
 
+/** File types that a knowledge base accepts only if its settings say so. */
+const optionalFileTypes = fileTypes.filter((type) => !defaultFileTypes.some((each) => each === type))
+
 function furtherTypes(types: ReadonlySet<string>): string {
   const further = optionalFileTypes.filter((type) => types.has(type))
   return further.length === optionalFileTypes.length ? 'all' : further.join(', ')
 }
 
-function placesOf({ paths, tags }: Pick<OwnerRule, 'paths' | 'tags'>): string {
+type Places = Pick<OwnerRule, 'paths' | 'tags'>
+
+function placesOf({ paths, tags }: Places): string {
   return [...paths, ...tags.map((tag) => `#${tag}`)].join(', ')
 }
 
-function ownersOf(line: string) {
-  const [places, people] = sidesOfLine(line)
-  return { ...places, people: partsOf(people, /,/) }
+function ownerLine({ people, ...places }: OwnerRule): string {
+  return `${placesOf(places)} = ${people.join(', ')}`
 }
 
-function verifyOf(line: string) {
-  const [places, days] = sidesOfLine(line)
-  return { ...places, days: /^[0-9]+$/.test(days) ? Number(days) : days }
+function ownersIn(line: string) {
+  const [places, people] = sidesOf(line)
+  return { ...placesIn(places), people: namesIn(people) }
 }
 
-/** Splits a line at its last `=` into paths and tags, and what follows. */
-function sidesOfLine(line: string): [{ paths?: string[]; tags?: string[] }, string] {
+function verifyLine({ days, ...places }: Places & { days: number }): string {
+  return `${placesOf(places)} = ${days}`
+}
+
+function verifyIn(line: string) {
+  const [places, days] = sidesOf(line)
+  return { ...placesIn(places), days: /^[0-9]+$/.test(days) ? Number(days) : days }
+}
+
+function pinLine({ query, neurons }: KbSettings['pins'][number]): string {
+  return `${query} = ${neurons.join(', ')}`
+}
+
+function pinIn(line: string) {
+  const [query, neurons] = sidesOf(line)
+  return { query, neurons: namesIn(neurons) }
+}
+
+/** Splits a line at its last `=`. */
+function sidesOf(line: string): [string, string] {
   const at = line.lastIndexOf('=')
-  const places = partsOf(line.slice(0, Math.max(at, 0)), /,/)
-  const [tags, paths] = [places.filter((name) => name.startsWith('#')), places.filter((name) => !name.startsWith('#'))]
-  return [
-    { ...(paths.length > 0 && { paths }), ...(tags.length > 0 && { tags: tags.map((tag) => tag.slice(1)) }) },
-    line.slice(at + 1).trim(),
-  ]
+  return [line.slice(0, Math.max(at, 0)).trim(), line.slice(at + 1).trim()]
 }
 
-/** Parses a line whose last `=` precedes seqIds. */
-function pinOf(line: string) {
-  const at = line.lastIndexOf('=')
-  return { query: line.slice(0, Math.max(at, 0)).trim(), neurons: partsOf(line.slice(at + 1), /,/) }
+function placesIn(text: string): { paths?: string[]; tags?: string[] } {
+  const { paths = [], tags = [] } = Object.groupBy(namesIn(text), (name) => (name.startsWith('#') ? 'tags' : 'paths'))
+  return { ...(paths.length > 0 && { paths }), ...(tags.length > 0 && { tags: tags.map((tag) => tag.slice(1)) }) }
+}
+
+function numberIn(text: string): number | string {
+  return /^(?:[0-9]*\.)?[0-9]+$/.test(text) ? Number(text) : text
+}
+
+function namesIn(text: string): string[] {
+  return partsOf(text, /,/)
 }
 
 /** Parses a connector and its zone on each line. */
 function connectorEdits(text: string, now: string): SettingEdit[] {
   const [wanted, known] = [connectorZones(text), connectorZones(now)]
-  const gone = [...known.keys()].filter((connector) => !wanted.has(connector))
-  return [
-    ...gone.map((connector): SettingEdit => ({ path: ['zones', 'connectors', connector], value: undefined })),
-    ...[...wanted].map(([connector, zone]): SettingEdit => ({ path: ['zones', 'connectors', connector], value: zone })),
-  ]
+  return [...new Set([...known.keys(), ...wanted.keys()])].map((connector) => ({
+    path: ['zones', 'connectors', connector],
+    value: wanted.get(connector),
+  }))
 }
 
-function connectorZones(text: string): Map<string, Zone | string> {
+function connectorZones(text: string): Map<string, string> {
   return new Map(
     partsOf(text, /\r?\n/).map((line) => {
       const colon = line.lastIndexOf(':')
