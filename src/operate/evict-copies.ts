@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises'
 import { copiesIn } from '../kb/cluster/cluster.ts'
 import type { Context } from '../kb/context.ts'
 import { setAside } from '../kb/kb-access.ts'
+import { repeat } from '../system/concurrency/repeat.ts'
 import { folderSize } from '../system/folder-size.ts'
 
 const everyMs = 10 * 60_000
@@ -14,13 +15,10 @@ const spared = 10 * 60_000
  * @returns a function that stops it
  */
 export function startEvicting(ctx: Context, maxBytes: number, onError: (error: unknown) => void): () => Promise<void> {
-  let running = evictCopies(ctx, maxBytes).catch(onError)
-  const timer = setInterval(() => {
-    running = running.then(() => evictCopies(ctx, maxBytes)).catch(onError)
-  }, everyMs)
+  const first = evictCopies(ctx, maxBytes).catch(onError)
+  const stop = repeat(everyMs, () => evictCopies(ctx, maxBytes), onError)
   return async () => {
-    clearInterval(timer)
-    await running
+    await Promise.all([first, stop()])
   }
 }
 

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { type Context, onePer } from '../kb/context.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import { kbSearch } from '../search/kb/kb-search.ts'
@@ -37,7 +38,8 @@ export const healthReports = onePer((ctx: Context) => new HealthReports(ctx))
 /** Reports for the health page; sizes are measured at most once a minute. */
 class HealthReports {
   readonly #ctx: Context
-  readonly #sizes = new Map<string, { at: number; sizes: Promise<Sizes> }>()
+  /** Sizes by tenant. */
+  readonly #sizes = new LRUCache<string, Promise<Sizes>>({ max: 1_000, ttl: sizesHoldMs })
 
   constructor(ctx: Context) {
     this.#ctx = ctx
@@ -60,10 +62,9 @@ class HealthReports {
 
   #sizesOf(tenantId: string): Promise<Sizes> {
     const known = this.#sizes.get(tenantId)
-    const now = performance.now()
-    if (known !== undefined && now - known.at < sizesHoldMs) return known.sizes
+    if (known !== undefined) return known
     const sizes = this.#measure(tenantId)
-    this.#sizes.set(tenantId, { at: now, sizes })
+    this.#sizes.set(tenantId, sizes)
     sizes.catch(() => this.#sizes.delete(tenantId))
     return sizes
   }

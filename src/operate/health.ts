@@ -30,8 +30,11 @@ export const health = onePer((ctx: Context) => new Health(ctx))
 /** Checks of what a deployment needs: git, and a writable data directory. */
 export class Health {
   readonly #ctx: Context
-  #known: { at: number; problems: Promise<Problem[]>; isFull: Promise<boolean> } | undefined
-  #closed: { at: number; folders: Promise<number> } | undefined
+  readonly #present = heldFor(checkIntervalMs, () => {
+    const writing = writeFailure(this.#ctx.directory.incoming)
+    return { writing, problems: findProblems(this.#ctx, writing) }
+  })
+  readonly #closedFolders = heldFor(foldersIntervalMs, () => unwritableFolders(this.#ctx.directory))
 
   constructor(ctx: Context) {
     this.#ctx = ctx
@@ -39,43 +42,32 @@ export class Health {
 
   /** Returns what is broken now, or was a few seconds ago. */
   problems(): Promise<Problem[]> {
-    return this.#now().problems
-  }
-
-  #now() {
-    const now = performance.now()
-    if (this.#known === undefined || now - this.#known.at > checkIntervalMs) {
-      const writing = writeFailure(this.#ctx.directory.incoming)
-      const isFull = writing.then((failure) => failure === 'full')
-      this.#known = { at: now, problems: findProblems(this.#ctx, writing), isFull }
-    }
-    return this.#known
+    return this.#present().problems
   }
 
   /** Returns what a person should look at although requests are served. It names nobody, since anybody may read it. */
   async notes(): Promise<string[]> {
-    const failing = (await this.#ctx.forgeLinks.list()).filter(({ failingSince }) => failingSince !== null).length
-    const { directory, kbs } = this.#ctx
-    const mostOpen = kbs.most
-    const now = performance.now()
-    if (this.#closed === undefined || now - this.#closed.at > foldersIntervalMs) {
-      this.#closed = { at: now, folders: unwritableFolders(directory) }
-    }
-    const closed = await this.#closed.folders
-    const isFull = kbs.identities().length >= mostOpen
-    const hasSpace = !(await this.#now().isFull)
+    const { forgeLinks, kbs } = this.#ctx
+    const failing = (await forgeLinks.list()).filter(({ failingSince }) => failingSince !== null).length
+    const closed = await this.#closedFolders()
+    const isFull = (await this.#present().writing) === 'full'
     return [
-      ...(hasSpace ? [] : ['the disk is full: reads are answered, writes are refused until there is room']),
-      ...(failing > 0 ? [`links to forges that are paused or fail: ${failing}; see ganglion forge status`] : []),
-      ...(closed > 0
-        ? [`knowledge bases with a folder that the server may not write: ${closed}; see ganglion verify`]
-        : []),
-      ...(isFull
-        ? [
-            `${mostOpen} knowledge bases are open, as many as ${openFilesLimit()} open files allow (ulimit -n): idle ones are closed for others`,
-          ]
-        : []),
-    ]
+      isFull && 'the disk is full: reads are answered, writes are refused until there is room',
+      failing > 0 && `links to forges that are paused or fail: ${failing}; see ganglion forge status`,
+      closed > 0 && `knowledge bases with a folder that the server may not write: ${closed}; see ganglion verify`,
+      kbs.identities().length >= kbs.most &&
+        `${kbs.most} knowledge bases are open, as many as ${openFilesLimit()} open files allow (ulimit -n): idle ones are closed for others`,
+    ].filter((note) => note !== false)
+  }
+}
+
+/** Returns a function that returns a value made at most so many milliseconds ago. */
+export function heldFor<Value>(milliseconds: number, make: () => Value): () => Value {
+  let known: { at: number; value: Value } | undefined
+  return () => {
+    const now = performance.now()
+    if (known === undefined || now - known.at > milliseconds) known = { at: now, value: make() }
+    return known.value
   }
 }
 

@@ -1,6 +1,7 @@
 import { consolidate, isPruneDue, prune, repositoryLoad } from '../git/maintenance.ts'
 import type { Context } from '../kb/context.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
+import { repeat } from '../system/concurrency/repeat.ts'
 
 const intervalMs = 60_000
 /** Milliseconds without a write after which a repository is quiet. */
@@ -20,32 +21,17 @@ export function startMaintenance(
   onError: (error: unknown) => void,
   everyMs = intervalMs,
 ): () => Promise<void> {
-  const stopping = new AbortController()
-  const failed = (error: unknown) => {
-    // A git process that was stopped reports a failure.
-    if (!stopping.signal.aborted) onError(error)
+  const maintainAll = async (stopping: AbortSignal) => {
+    for (const kb of await ctx.kbs.all()) {
+      if (stopping.aborted) return
+      const signal = AbortSignal.any([stopping, AbortSignal.timeout(timeLimitMs)])
+      await maintainOne(ctx, kb, signal).catch((error: unknown) => {
+        // A damaged repository must not block the others. A git process that was stopped reports a failure.
+        if (!stopping.aborted) onError(error)
+      })
+    }
   }
-  let running = Promise.resolve()
-  const timer = setInterval(() => {
-    running = running.then(() => maintainAll(ctx, stopping.signal, failed)).catch(failed)
-  }, everyMs)
-  return async () => {
-    clearInterval(timer)
-    stopping.abort()
-    await running
-  }
-}
-
-async function maintainAll(
-  ctx: Pick<Context, 'kbs' | 'cluster' | 'now'>,
-  stopping: AbortSignal,
-  failed: (error: unknown) => void,
-): Promise<void> {
-  for (const kb of await ctx.kbs.all()) {
-    if (stopping.aborted) return
-    // A damaged repository must not block the others.
-    await maintainOne(ctx, kb, AbortSignal.any([stopping, AbortSignal.timeout(timeLimitMs)])).catch(failed)
-  }
+  return repeat(everyMs, maintainAll, onError)
 }
 
 async function maintainOne(

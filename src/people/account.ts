@@ -35,13 +35,8 @@ export async function readAccount({ users, sessions, apiKeys, now }: Context, { 
     hasPassword: known !== undefined && known.passwordHash !== null,
     isLinked: known?.isLinked === true,
     agents,
-    sessions: open.map((session) => ({
-      id: session.id,
-      address: session.address,
-      agent: session.agent,
-      createdAt: session.createdAt,
-      usedAt: session.usedAt,
-      isThis: session.id === id,
+    sessions: open.map(({ id: own, address, agent, createdAt, usedAt }) => ({
+      ...{ id: own, address, agent, createdAt, usedAt, isThis: own === id },
     })),
   }
 }

@@ -9,6 +9,8 @@ import type { ApiKey } from '../state/accounts/api-keys.ts'
 /** API key without its token. `isAgent`: it belongs to an agent of that name, which a person has authorized with OAuth. */
 export type ApiKeySummary = Omit<ApiKey, 'tenantId' | 'userId'>
 
+type KeyContext = Pick<Context, 'apiKeys' | 'audit' | 'now' | 'onError'>
+
 export type ApiKeyPage = { keys: ApiKeySummary[]; next: string | null }
 
 const pageSize = 50
@@ -19,7 +21,7 @@ const maxName = 100
  * @throws {ValidationError} for an audience of a key that is not a reader's
  */
 export async function createApiKey(
-  ctx: Pick<Context, 'apiKeys' | 'audit' | 'now' | 'onError'>,
+  ctx: KeyContext,
   by: Acting,
   input: NewApiKey,
 ): Promise<{ key: ApiKeySummary; token: string }> {
@@ -37,7 +39,7 @@ export async function createApiKey(
 
 /** Creates the key of an agent that a person authorizes. It acts as an app or as a reader, through the tokens of the grant. */
 export async function connectAgent(
-  ctx: Pick<Context, 'apiKeys' | 'audit' | 'now' | 'oauthRecords' | 'onError'>,
+  ctx: KeyContext & Pick<Context, 'oauthRecords'>,
   by: Acting,
   { client, clientId, role, grantId }: { client: string; clientId: string; role: 'app' | 'reader'; grantId: string },
 ): Promise<void> {
@@ -50,11 +52,7 @@ export async function connectAgent(
 }
 
 /** Revokes an agent that the person has authorized. @throws {GanglionError} `not_found` */
-export async function disconnectAgent(
-  ctx: Pick<Context, 'apiKeys' | 'audit' | 'now' | 'onError'>,
-  by: Acting,
-  id: string,
-): Promise<void> {
+export async function disconnectAgent(ctx: KeyContext, by: Acting, id: string): Promise<void> {
   const agent = (await ctx.apiKeys.agentsOf(bareId(by))).find((key) => key.id === id)
   if (agent === undefined) throw new GanglionError('not_found')
   await ctx.apiKeys.revoke(id, ctx.now(), agent.tenantId)
@@ -73,23 +71,14 @@ export async function listApiKeys(
 }
 
 /** Sets what a key may propose. @throws {GanglionError} `not_found`, also for another tenant's key */
-export async function limitApiKey(
-  ctx: Pick<Context, 'apiKeys' | 'audit' | 'now' | 'onError'>,
-  by: Acting,
-  id: string,
-  limits: KeyLimits,
-): Promise<void> {
+export async function limitApiKey(ctx: KeyContext, by: Acting, id: string, limits: KeyLimits): Promise<void> {
   const key = await ctx.apiKeys.limit(id, limitsOrNone(limits), by.tenantId)
   if (key === undefined) throw new GanglionError('not_found')
   await recordAct(ctx, by, { action: 'key.limited', subject: key.name, detail: JSON.stringify(key.limits) })
 }
 
 /** Revokes an API key. Revoking it again has no effect. @throws {GanglionError} `not_found`, also for another tenant's key */
-export async function revokeApiKey(
-  ctx: Pick<Context, 'apiKeys' | 'audit' | 'now' | 'onError'>,
-  by: Acting,
-  id: string,
-): Promise<void> {
+export async function revokeApiKey(ctx: KeyContext, by: Acting, id: string): Promise<void> {
   const key = await ctx.apiKeys.revoke(id, ctx.now(), by.tenantId)
   if (key === undefined) throw new GanglionError('not_found')
   await recordAct(ctx, by, { action: 'key.revoked', subject: key.name })

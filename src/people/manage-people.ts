@@ -36,11 +36,7 @@ export function operatorOf(tenantId: string): Administrator {
 export function administratorOf(session: Session, address: string): Administrator {
   if (session.role !== 'admin') throw new GanglionError('insufficient_role')
   const administered = new Set(session.tenants.flatMap(({ id, role }) => (role === 'admin' ? [id] : [])))
-  return {
-    by: byPerson(session, address),
-    tenantId: session.tenant.id,
-    administers: administered,
-  }
+  return { by: byPerson(session, address), tenantId: session.tenant.id, administers: administered }
 }
 
 export async function listPeople({ users }: Context, { tenantId }: Administrator, after?: string): Promise<PeoplePage> {

@@ -2,8 +2,7 @@ import type { PersonRole } from '../contract/vocabulary.ts'
 import type { By } from '../kb/access/audit.ts'
 import type { Context } from '../kb/context.ts'
 import type { Caller } from '../rules/access/caller.ts'
-import type { StoredSession } from '../state/accounts/sessions.ts'
-import type { Membership, SavedFilter, User } from '../state/accounts/users.ts'
+import type { SavedFilter } from '../state/accounts/users.ts'
 
 export type Session = {
   id: string
@@ -64,41 +63,23 @@ export async function openSession(
   const found = await sessions.find(token, now())
   if (found === undefined) return undefined
   const { session: stored, isReplaced } = found
-  const [user, memberships] = await Promise.all([
-    users.get(stored.userId),
-    users.memberships(stored.userId, { served: true }),
-  ])
+  const { id, formSecret, userId } = stored
+  const [user, memberships] = await Promise.all([users.get(userId), users.memberships(userId, { served: true })])
   const membership = memberships.find(({ tenantId }) => tenantId === stored.tenantId) ?? memberships[0]
   if (user === undefined || membership === undefined) return undefined
-  const { tenantId, role } = membership
+  const { tenantId, tenantSlug, role, filters } = membership
   const hasChanged = tenantId !== stored.tenantId || role !== stored.role
   const newToken =
-    isUse && hasChanged && !isReplaced ? await sessions.rotate(stored.id, { tenantId, role }, now(), stored) : undefined
+    isUse && hasChanged && !isReplaced ? await sessions.rotate(id, { tenantId, role }, now(), stored) : undefined
   if (isUse) await sessions.recordUse(stored, now())
-  return {
-    ...viewOf(stored, user, membership, memberships),
-    ...(newToken === undefined ? {} : { newToken }),
-  }
-}
-
-function viewOf(
-  { id, formSecret }: StoredSession,
-  user: User,
-  { tenantId, tenantSlug, role, filters }: Membership,
-  memberships: readonly Membership[],
-): OpenSession {
   const { name, email } = user
   return {
     session: {
-      id,
-      user: { id: user.id, email, name },
-      tenant: { id: tenantId, slug: tenantSlug },
-      role,
-      filters,
+      ...{ id, user: { id: userId, email, name }, tenant: { id: tenantId, slug: tenantSlug }, role, filters },
       tenants: memberships.map(({ tenantId: id, tenantSlug: slug, role }) => ({ id, slug, role })),
     },
-    caller: { id: `user:${user.id}`, name, tenantId, role: role === 'reader' ? 'reader' : 'curator', connectors: [] },
-    formSecret,
+    caller: { id: `user:${userId}`, name, tenantId, role: role === 'reader' ? 'reader' : 'curator', connectors: [] },
+    ...{ formSecret, ...(newToken !== undefined && { newToken }) },
   }
 }
 

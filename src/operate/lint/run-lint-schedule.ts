@@ -2,6 +2,7 @@ import type { Context } from '../../kb/context.ts'
 import { mainSettings } from '../../kb/kb-access.ts'
 import { inUse } from '../../kb/open/kb-use.ts'
 import { isDue } from '../../rules/lint/lint-schedule.ts'
+import { repeat } from '../../system/concurrency/repeat.ts'
 import { lintKb } from './lint-kb.ts'
 
 const intervalMs = 60_000
@@ -12,48 +13,32 @@ const intervalMs = 60_000
  * @returns a function that stops it and waits for the knowledge base in progress
  */
 export function startLinting(ctx: Context, onError: (error: unknown) => void): () => Promise<void> {
-  const stopping = new AbortController()
-  const schedules = new LintSchedules(ctx, onError)
   let last = ctx.now()
-  let running = Promise.resolve()
-  const lint = async () => {
-    const now = ctx.now()
-    const after = last
-    last = now
-    await schedules.run(after, now, stopping.signal)
+  const lint = async (stopping: AbortSignal) => {
+    const [after, until] = [last, ctx.now()]
+    last = until
+    await runLintSchedules(ctx, { after, until, stopping, onError })
   }
-  const timer = setInterval(() => {
-    running = running.then(() => lint().catch(onError))
-  }, intervalMs)
-  return async () => {
-    clearInterval(timer)
-    stopping.abort()
-    await running
-  }
+  return repeat(intervalMs, lint, onError)
 }
 
-/** Lint schedules of the knowledge bases. */
-export class LintSchedules {
-  readonly #ctx: Context
-  readonly #onError: (error: unknown) => void
-
-  /** @param onError called for knowledge bases that cannot be linted; the others are */
-  constructor(ctx: Context, onError: (error: unknown) => void) {
-    this.#ctx = ctx
-    this.#onError = onError
-  }
-
-  /** Lints the knowledge bases whose schedules have a time later than `after` and not later than `until`. */
-  async run(after: Date, until: Date, stopping: AbortSignal): Promise<void> {
-    for (const identity of await this.#ctx.knowledgeBases.list()) {
-      if (stopping.aborted) return
-      try {
-        const schedule = (await mainSettings(this.#ctx).read(identity))?.lintSchedule ?? null
-        if (schedule === null || !isDue(schedule, after, until)) continue
-        await inUse(async () => lintKb(this.#ctx, await this.#ctx.kbs.open(identity)))
-      } catch (error) {
-        this.#onError(error)
-      }
+/**
+ * Lints the knowledge bases whose schedules have a time later than `after` and not later than `until`.
+ * @param options.onError called for knowledge bases that cannot be linted; the others are
+ */
+export async function runLintSchedules(
+  ctx: Context,
+  options: { after: Date; until: Date; stopping?: AbortSignal; onError: (error: unknown) => void },
+): Promise<void> {
+  const { after, until, stopping, onError } = options
+  for (const identity of await ctx.knowledgeBases.list()) {
+    if (stopping?.aborted) return
+    try {
+      const schedule = (await mainSettings(ctx).read(identity))?.lintSchedule ?? null
+      if (schedule === null || !isDue(schedule, after, until)) continue
+      await inUse(async () => lintKb(ctx, await ctx.kbs.open(identity)))
+    } catch (error) {
+      onError(error)
     }
   }
 }

@@ -5,7 +5,7 @@ import type { OpenContext } from '../../../src/app/open-context.ts'
 import { createKnowledgeBase } from '../../../src/kb/create-kb.ts'
 import { commitToQueue } from '../../../src/kb/writing/commits.ts'
 import { lintKb } from '../../../src/operate/lint/lint-kb.ts'
-import { LintSchedules } from '../../../src/operate/lint/run-lint-schedule.ts'
+import { runLintSchedules } from '../../../src/operate/lint/run-lint-schedule.ts'
 import { readNeuron } from '../../../src/pages/read-neuron.ts'
 import { dismissCandidate } from '../../../src/queue/decide-candidate.ts'
 import { listCandidates } from '../../../src/queue/lists/list-candidates.ts'
@@ -227,10 +227,10 @@ test('whatever happens to a knowledge base, it can be linted, and nothing is pro
 test('the server lints each knowledge base at its time, as kb.yaml on main has it by then', async () => {
   const bed = await writtenBed({ 'a.md': linked(1, '[[Nowhere]]\n') })
   const errors: unknown[] = []
-  const schedules = new LintSchedules(bed.ctx, (error) => errors.push(error))
+  const onError = (error: unknown) => errors.push(error)
   const at = (time: string) => new Date(`2026-05-01T${time}Z`)
   const proposedIn = async (after: string, until: string) => {
-    await schedules.run(at(after), at(until), new AbortController().signal)
+    await runLintSchedules(bed.ctx, { after: at(after), until: at(until), onError })
     return (await queue(bed)).map(({ title }) => title)
   }
   const setSchedule = (schedule: string) => {
@@ -251,9 +251,9 @@ test('a knowledge base that cannot be linted is told of, and holds up none', asy
   const { gitDir } = await createKnowledgeBase(bed.ctx, { tenant: 'acme', slug: 'atlas' })
   writeFileSync(join(gitDir, 'refs/heads/main'), 'damaged\n')
   const errors: unknown[] = []
-  const schedules = new LintSchedules(bed.ctx, (error) => errors.push(error))
-  const day = [new Date('2026-05-01T00:00:00Z'), new Date('2026-05-02T00:00:00Z')] as const
-  await schedules.run(...day, new AbortController().signal)
+  const onError = (error: unknown) => errors.push(error)
+  const day = { after: new Date('2026-05-01T00:00:00Z'), until: new Date('2026-05-02T00:00:00Z') }
+  await runLintSchedules(bed.ctx, { ...day, onError })
   expect(errors).toHaveLength(1)
   expect(await queue(bed)).toHaveLength(1)
 })
