@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Camel } from './database/row-names.ts'
+import type { Camel } from './database/row-values.ts'
 import type { RowOf } from './database/schema.ts'
 import { deleteRows, findRow, Store } from './database/store.ts'
 import { inTransaction } from './database/transaction.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Kysely, Transaction } from 'kysely'
-import { timeAfter } from './database/row-times.ts'
+import { timeAfter } from './database/row-values.ts'
 import type { Schema } from './database/schema.ts'
 import { changedRows, deleteRows, findRow, isPostgres, Store, updateRows } from './database/store.ts'
 import { inTransaction } from './database/transaction.ts'

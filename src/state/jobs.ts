@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, type Kysely, sql, type Transaction } from 'kysely'
 import { Notifications } from './database/notifications.ts'
-import { timeAfter } from './database/row-times.ts'
+import { timeAfter } from './database/row-values.ts'
 import type { RowOf, Schema } from './database/schema.ts'
 import { deleteRows, findRow, isPostgres, Store, updateRows } from './database/store.ts'
 import { inOpenTransaction } from './database/transaction.ts'

@@ -1,7 +1,7 @@
 import type { Kysely, Selectable } from 'kysely'
 import { GanglionError } from '../contract/errors.ts'
 import { Notifications } from './database/notifications.ts'
-import { type Camel, camelCase } from './database/row-names.ts'
+import { type Camel, camelCase } from './database/row-values.ts'
 import type { LifecycleColumns, Schema } from './database/schema.ts'
 import { findRow, Store, updateRows } from './database/store.ts'
 import { inTransaction, lockRow } from './database/transaction.ts'

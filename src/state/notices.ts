@@ -1,5 +1,5 @@
 import { sql, type Transaction } from 'kysely'
-import { type Camel, camelCase, snakeCase } from './database/row-names.ts'
+import { type Camel, camelCase, snakeCase } from './database/row-values.ts'
 import type { RowOf, Schema } from './database/schema.ts'
 import { Store } from './database/store.ts'
 import { inTransaction } from './database/transaction.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import type { Database } from './database/database.ts'
-import { timeAfter } from './database/row-times.ts'
+import { timeAfter } from './database/row-values.ts'
 import { changedRows, isPostgres } from './database/store.ts'
 
 /** Points counted in a span that began with the first of them, and the milliseconds until it ends. */

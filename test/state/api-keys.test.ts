@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ApiKeys } from '../../src/state/accounts/api-keys.ts'
-import { createToken } from '../../src/state/accounts/api-token.ts'
+import { createToken } from '../../src/state/accounts/secret.ts'
 import { Tenants } from '../../src/state/tenants.ts'
 import { eventually } from '../support/eventually.ts'
 import { tempDir } from '../support/temp.ts'

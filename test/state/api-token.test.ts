@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createToken, hashToken, isToken } from '../../src/state/accounts/api-token.ts'
+import { createToken, hashToken, isToken } from '../../src/state/accounts/secret.ts'
 import { anyCharacter, fc } from '../support/properties.ts'
 
 const alphabet = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz']

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { EventLog } from '../../src/state/event-store.ts'
 import { KnowledgeBases } from '../../src/state/kb-store.ts'
-import { type NewSource, SourceExists } from '../../src/state/sources/insert-source.ts'
+import { type NewSource, SourceExists } from '../../src/state/sources/source.ts'
 import { Sources } from '../../src/state/sources/sources.ts'
 import { Tenants } from '../../src/state/tenants.ts'
 import { at, testDatabase } from './support.ts'

@@ -1,6 +1,6 @@
 import { undefinedOn } from '../../contract/errors.ts'
 import { decide } from '../../queue/decide-candidate.ts'
-import type { ForgePull } from '../../state/forge/forge-pulls.ts'
+import type { ForgePull } from '../../state/forge-links.ts'
 import type { Remark } from '../forge-adapter.ts'
 import { callerOfAccount, type Linked, type Seen } from './linked.ts'
 import { isOwnRemark } from './marker.ts'

@@ -1,7 +1,7 @@
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { type Acting, recordAct } from '../../kb/access/audit.ts'
 import type { Context } from '../../kb/context.ts'
-import type { CredentialReference, ForgeLink } from '../../state/forge/forge-links.ts'
+import type { CredentialReference, ForgeLink } from '../../state/forge-links.ts'
 import { type ForgeKind, forgeKinds } from '../forge-adapter.ts'
 import type { ForgeBridge } from './forge-bridge.ts'
 import { isReference } from './secret-reference.ts'

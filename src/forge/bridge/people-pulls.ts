@@ -10,7 +10,7 @@ import { candidateHeads } from '../../queue/heads/candidate-refs.ts'
 import { bareId, type Caller } from '../../rules/access/caller.ts'
 import { awaitingText } from '../../rules/deciding.ts'
 import { literalBlock } from '../../rules/text/literal.ts'
-import type { ForgePull } from '../../state/forge/forge-pulls.ts'
+import type { ForgePull } from '../../state/forge-links.ts'
 import type { PullRequest, Report } from '../forge-adapter.ts'
 import {
   agree,

@@ -2,7 +2,7 @@ import { findCandidate } from '../../kb/projection/candidate-index.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import type { Decision } from '../../rules/candidates/candidate.ts'
 import { literal } from '../../rules/text/literal.ts'
-import type { ForgePull } from '../../state/forge/forge-pulls.ts'
+import type { ForgePull } from '../../state/forge-links.ts'
 import { agree, attempt, type Linked, type Seen } from './linked.ts'
 import { commentMarker } from './marker.ts'
 

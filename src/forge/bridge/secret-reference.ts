@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
-import type { CredentialReference } from '../../state/forge/forge-links.ts'
+import type { CredentialReference } from '../../state/forge-links.ts'
 import type { ForgeCredential } from '../open-forge.ts'
 
 /** Location of a secret: `env:NAME`, a variable of the server's environment, or `file:/path`, which it may read. */

@@ -6,7 +6,7 @@ import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import { dismissCandidate, reopenCandidate } from '../../queue/decide-candidate.ts'
 import { type Candidate, lastVerdict } from '../../rules/candidates/candidate.ts'
 import { oneLine } from '../../rules/text/lines.ts'
-import type { ForgePull } from '../../state/forge/forge-pulls.ts'
+import type { ForgePull } from '../../state/forge-links.ts'
 import type { PullRequest } from '../forge-adapter.ts'
 import { pushBranches } from './join-mains.ts'
 import {

@@ -9,11 +9,12 @@ import { commitToMain } from '../../kb/writing/commits.ts'
 import type { Actor } from '../../rules/candidates/candidate.ts'
 import { checkLfsPointer, maxPointerBytes } from '../../rules/check/check-content.ts'
 import type { PlannedFile, Skipped } from './import-plan.ts'
+import { fileBatches } from './read-notes.ts'
 
 type ReadFile = PlannedFile & { data: Buffer }
 export type AttachmentReport = { imported: PlannedFile[]; skipped: Skipped[] }
 
-const batchBytes = 16 * 1024 * 1024
+const filesAtOnce = { files: Number.POSITIVE_INFINITY, bytes: 16 * 1024 * 1024 }
 
 /**
  * Puts new and changed files next to the notes that show them. Files that somebody has changed or removed in the knowledge base stay as
@@ -28,7 +29,8 @@ export async function importAttachments(
   if (attachments.length === 0) return report
   const head = await kb.repository.readRef(mainRef)
   const before = head === undefined ? new Map() : await lastWritten(kb.repository, head, 'Connector: import')
-  for await (const batch of readInBatches(attachments, report.skipped)) {
+  for (const planned of fileBatches(attachments, filesAtOnce)) {
+    const batch = await readFiles(planned, report.skipped)
     const { imported, skipped } = await kb.write((staging) => importBatch(kb, staging, batch, before, actor, now()))
     report.imported.push(...imported)
     report.skipped.push(...skipped)
@@ -37,27 +39,17 @@ export async function importAttachments(
   return report
 }
 
-async function* readInBatches(files: readonly PlannedFile[], skipped: Skipped[]): AsyncGenerator<ReadFile[]> {
-  let batch: ReadFile[] = []
-  let bytes = 0
+async function readFiles(files: readonly PlannedFile[], skipped: Skipped[]): Promise<ReadFile[]> {
+  const read: ReadFile[] = []
   for (const file of files) {
     const data = await readFile(file.absolute).catch(() => undefined)
-    if (data === undefined) {
-      skipped.push({ path: file.origin, reason: 'cannot be read' })
-      continue
-    }
-    if (data.length <= maxPointerBytes && checkLfsPointer(data.toString('utf8')).length > 0) {
+    const isPointer = data && data.length <= maxPointerBytes && checkLfsPointer(data.toString('utf8')).length > 0
+    if (data === undefined) skipped.push({ path: file.origin, reason: 'cannot be read' })
+    else if (isPointer)
       skipped.push({ path: file.origin, reason: 'is a Git LFS pointer, not the file: run git lfs pull in the folder' })
-      continue
-    }
-    batch.push({ ...file, data })
-    bytes += data.length
-    if (bytes < batchBytes) continue
-    yield batch
-    batch = []
-    bytes = 0
+    else read.push({ ...file, data })
   }
-  if (batch.length > 0) yield batch
+  return read
 }
 
 async function importBatch(

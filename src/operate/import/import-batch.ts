@@ -218,12 +218,17 @@ function propose(
     additions: Additions
   },
 ): Candidate {
-  const metadata = importMetadata(file, known.additions)
+  const { target, imported, waiting, additions } = known
+  const metadata = importMetadata(file, additions)
+  const { title, content } = file.note
+  // The base is the note as last imported, so that a curator's changes do not appear as the folder's.
+  const base = target === undefined ? null : (imported?.row.blob ?? null)
+  const own = { title, content, metadata, target: target?.seqId ?? null, base, removes: false }
   const candidate =
-    known.waiting === undefined
-      ? newCandidate(batch.kb, file, { ...known, ...batch })
-      : { ...known.waiting.record, metadata }
-  if (known.waiting?.record.metadata !== metadata) batch.candidates.set(candidate.id, candidate)
+    waiting === undefined
+      ? newCandidate(batch.kb, own, { ...batch, reason: 'imported by the operator' })
+      : { ...waiting.record, metadata }
+  if (waiting?.record.metadata !== metadata) batch.candidates.set(candidate.id, candidate)
   return candidate
 }
 

@@ -1,6 +1,5 @@
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import type { OriginRow } from '../../kb/projection/candidate-index.ts'
-import type { NeuronRow } from '../../kb/projection/neuron-queries.ts'
 import type { Actor, Candidate } from '../../rules/candidates/candidate.ts'
 import { candidateIdFor } from '../../rules/candidates/candidate-id.ts'
 import { parseMetadata } from '../../rules/candidates/metadata.ts'
@@ -21,36 +20,21 @@ const maxFormerNames = 20
 /** Additions of a Neuron to its note: a curator's changes, and names that links still use. */
 export type Additions = { isMerged: boolean; formerNames: readonly string[] }
 
+/** Returns a pending candidate of an import. @param reason of its verdict */
 export function newCandidate(
   kb: KnowledgeBase,
-  file: ReadNote,
-  options: {
-    target: NeuronRow | undefined
-    imported: PastCandidate | undefined
-    additions: Additions
-    actor: Actor
-    at: Date
-  },
+  own: Pick<Candidate, 'title' | 'content' | 'metadata' | 'target' | 'base' | 'removes'>,
+  { actor, at, reason }: { actor: Actor; at: Date; reason: string },
 ): Candidate {
-  const { target, imported, additions, actor, at } = options
   return {
+    ...own,
     id: candidateIdFor(kb.identity.id, { msecs: at.getTime() }),
-    kind: target === undefined ? 'external-feed' : 'ingest-page-update',
-    title: file.note.title,
-    content: file.note.content,
-    metadata: importMetadata(file, additions),
-    confidence: null,
-    impactEstimate: null,
+    kind: own.target === null ? 'external-feed' : 'ingest-page-update',
     connector: importConnector,
-    target: target?.seqId ?? null,
-    // The base is the note as last imported, so that a curator's changes do not appear as the folder's.
-    base: target === undefined ? null : (imported?.row.blob ?? null),
-    removes: false,
-    frontMatter: null,
-    verdict: { approve: false, zone: null, reason: 'imported by the operator', warnings: [] },
+    ...{ confidence: null, impactEstimate: null, frontMatter: null, decisions: [] },
+    verdict: { approve: false, zone: null, reason, warnings: [] },
     createdAt: at.toISOString(),
     createdBy: actor,
-    decisions: [],
   }
 }
 

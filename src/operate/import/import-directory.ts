@@ -22,7 +22,7 @@ import { findMoves } from './import-moves.ts'
 import { type PlannedFile, planImport, type Skipped } from './import-plan.ts'
 import { fromLogseq, readLogseqGraph } from './logseq-links.ts'
 import { proposeRemovals } from './propose-removals.ts'
-import { type NoteNotice, noteBatches, readNotes } from './read-notes.ts'
+import { fileBatches, type NoteNotice, readNotes } from './read-notes.ts'
 
 /** Link with a label in Dendron's syntax; in a table the pipe is escaped. */
 const labelled = /^([^|]*?)\\?\|([^|]*)$/s
@@ -159,7 +159,7 @@ export async function importDirectory(
   })
   const isFirst = isAlone && known.size === 0 && notes.length > there.length
   await kb.inBulk(isFirst, async () => {
-    for await (const { files, read } of readAhead(noteBatches(notes), reading)) {
+    for await (const { files, read } of readAhead(fileBatches(notes), reading)) {
       skipped.push(...read.skipped)
       report.notices.push(...read.notices)
       const { counts, written, created, conflicts } = await kb.write((staging) =>

@@ -3,7 +3,7 @@ import type { BroughtNeuron } from '../../kb/projection/candidate-index.ts'
 import type { ReadNote } from './import-candidate.ts'
 import { foreignIdOf, type NoteOptions } from './import-note.ts'
 import type { ImportPlan } from './import-plan.ts'
-import { noteBatches, readNotes } from './read-notes.ts'
+import { fileBatches, readNotes } from './read-notes.ts'
 
 /** Fields that identify a note independently of its path. */
 type Identity = { source: string; sha256: string; foreignId: string | undefined }
@@ -30,7 +30,7 @@ export async function findMoves(
   if (vanished.size === 0) return { moved, vanished: [] }
 
   const added: Identity[] = []
-  for (const batch of noteBatches(notes.filter(({ source }) => !known.has(source)))) {
+  for (const batch of fileBatches(notes.filter(({ source }) => !known.has(source)))) {
     added.push(...(await readNotes(batch, { ...options, parser: kb.parser })).notes.map(identityOf))
   }
   const ids = new Map<BroughtNeuron, string | undefined>()

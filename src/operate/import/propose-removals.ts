@@ -5,8 +5,7 @@ import { commitMessage } from '../../kb/refs/commit-message.ts'
 import { commitToQueue } from '../../kb/writing/commits.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import type { Actor, Candidate } from '../../rules/candidates/candidate.ts'
-import { candidateIdFor } from '../../rules/candidates/candidate-id.ts'
-import { importConnector } from './import-candidate.ts'
+import { importConnector, newCandidate } from './import-candidate.ts'
 
 /** Placeholder for the hash of a note in a removal. */
 const noFile = 'removed'
@@ -27,24 +26,10 @@ export function proposeRemovals(
       if (isDecided(kb, origin, seqId)) continue
       const title = titleOf(kb.projection.write, seqId)
       if (title === undefined) continue
-      candidates.push({
-        id: candidateIdFor(kb.identity.id, { msecs: at.getTime() }),
-        kind: 'ingest-page-update',
-        title,
-        content: parseNeuronFile(await staging.readText(blob)).content,
-        metadata: JSON.stringify({ connector: importConnector, filename: origin, fingerprint: noFile }),
-        confidence: null,
-        impactEstimate: null,
-        connector: importConnector,
-        target: seqId,
-        base: blob,
-        removes: true,
-        frontMatter: null,
-        verdict: { approve: false, zone: null, reason: 'its file is no longer in the folder', warnings: [] },
-        createdAt: at.toISOString(),
-        createdBy: actor,
-        decisions: [],
-      })
+      const { content } = parseNeuronFile(await staging.readText(blob))
+      const metadata = JSON.stringify({ connector: importConnector, filename: origin, fingerprint: noFile })
+      const removal = { title, content, metadata, target: seqId, base: blob, removes: true }
+      candidates.push(newCandidate(kb, removal, { actor, at, reason: 'its file is no longer in the folder' }))
     }
     const message = commitMessage(`Propose to remove ${candidates.length} Neurons`, { Connector: importConnector })
     await commitToQueue(kb, staging, candidates, { by: actor, at, message })

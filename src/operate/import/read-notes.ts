@@ -9,23 +9,22 @@ import { maxNoteBytes, type PlannedFile, type Skipped } from './import-plan.ts'
 
 export type NoteNotice = { path: string } & Notice
 
-const batchNotes = 1_000
-const batchBytes = 8 * 1024 * 1024
+const notesAtOnce = { files: 1_000, bytes: 8 * 1024 * 1024 }
 
 export type NotesRead = { notes: ReadNote[]; notices: NoteNotice[]; skipped: Skipped[] }
 
-/** Groups notes into batches that fit in memory and in one commit. */
-export function* noteBatches(notes: readonly PlannedFile[]): Generator<PlannedFile[]> {
+/** Groups files into batches that fit in memory and in one commit. @param limits of a batch with several files */
+export function* fileBatches(files: readonly PlannedFile[], limits = notesAtOnce): Generator<PlannedFile[]> {
   let batch: PlannedFile[] = []
   let bytes = 0
-  for (const note of notes) {
-    if (batch.length >= batchNotes || bytes + note.size > batchBytes) {
-      if (batch.length > 0) yield batch
+  for (const file of files) {
+    if (batch.length > 0 && (batch.length >= limits.files || bytes + file.size > limits.bytes)) {
+      yield batch
       batch = []
       bytes = 0
     }
-    batch.push(note)
-    bytes += note.size
+    batch.push(file)
+    bytes += file.size
   }
   if (batch.length > 0) yield batch
 }

@@ -1,6 +1,5 @@
 import type { Actor } from '../../rules/candidates/candidate.ts'
-import type { Camel } from '../database/row-names.ts'
-import { daysBefore } from '../database/row-times.ts'
+import { type Camel, daysBefore } from '../database/row-values.ts'
 import type { RowOf } from '../database/schema.ts'
 import { changedRows, Store } from '../database/store.ts'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { hashClientSecrets } from '../database/migrations/migrations.ts'
 import { deleteRows, findRow, Store, updateRows } from '../database/store.ts'
-import { hashToken } from './api-token.ts'
+import { hashToken } from './secret.ts'
 
 type Payload = Record<string, unknown>
 type Kept = { payload: Payload; grantId: string | null; expiresAt: Date | null }

@@ -1,4 +1,4 @@
-import { timeAfter } from '../database/row-times.ts'
+import { timeAfter } from '../database/row-values.ts'
 import type { RowOf } from '../database/schema.ts'
 import { changedRows, deleteRows, findRows, Store } from '../database/store.ts'
 import { createSecret, hashSecret } from './secret.ts'

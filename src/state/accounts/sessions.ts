@@ -1,6 +1,5 @@
 import { v7 as uuidv7 } from 'uuid'
-import { type Camel, camelCase, snakeCase } from '../database/row-names.ts'
-import { timeAfter } from '../database/row-times.ts'
+import { type Camel, camelCase, snakeCase, timeAfter } from '../database/row-values.ts'
 import type { RowOf } from '../database/schema.ts'
 import { changedRows, deleteRows, Store } from '../database/store.ts'
 import { createSecret, hashSecret } from './secret.ts'

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid'
 import type { NoticeMode, PersonRole } from '../../contract/vocabulary.ts'
-import { type Camel, camelCase } from '../database/row-names.ts'
+import { type Camel, camelCase } from '../database/row-values.ts'
 import type { RowOf } from '../database/schema.ts'
 import { deleteRows, findRow, findRows, Store, updateRows } from '../database/store.ts'
 import { createSecret } from './secret.ts'

@@ -1,15 +1,14 @@
 import { type ExpressionBuilder, type Kysely, type SqlBool, sql, type Transaction } from 'kysely'
 import type { SourceStatus } from '../../contract/documents.ts'
 import { GanglionError } from '../../contract/errors.ts'
-import { snakeCase } from '../database/row-names.ts'
+import { snakeCase } from '../database/row-values.ts'
 import type { Schema } from '../database/schema.ts'
 import { changedRows, deleteRows, findRow, findRows, Store } from '../database/store.ts'
 import { inTransaction, lockRow } from '../database/transaction.ts'
 import type { EventLog } from '../event-store.ts'
 import { servedKbs } from '../lifecycle.ts'
 import { Tenants } from '../tenants.ts'
-import { type AddOptions, insertSource, type NewSource, sourcesWithBytes } from './insert-source.ts'
-import { type Source, toSource } from './source.ts'
+import { type AddOptions, insertSource, type NewSource, type Source, sourcesWithBytes, toSource } from './source.ts'
 
 /** Fields that an ingest may change. */
 export type SourceChange = Partial<

@@ -1,6 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
-import { type Camel, camelCase, snakeCase } from '../database/row-names.ts'
-import { timeAfter } from '../database/row-times.ts'
+import { type Camel, camelCase, snakeCase, timeAfter } from '../database/row-values.ts'
 import type { RowOf, Schema } from '../database/schema.ts'
 import { changedRows, deleteRows, findRows, Store, updateRows } from '../database/store.ts'
 import { inTransaction, lockRow } from '../database/transaction.ts'

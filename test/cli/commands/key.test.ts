@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { isToken } from '../../../src/state/accounts/api-token.ts'
+import { isToken } from '../../../src/state/accounts/secret.ts'
 import { tempDir } from '../../support/temp.ts'
 import { dataWithTenants, ganglion, ganglionJson } from '../support.ts'
 

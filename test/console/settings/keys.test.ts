@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { isToken } from '../../../src/state/accounts/api-token.ts'
+import { isToken } from '../../../src/state/accounts/secret.ts'
 import { type Browser, type Console, startConsole, visit } from '../support.ts'
 
 const hostile = `"><script>alert(1)</script>`

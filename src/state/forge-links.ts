@@ -1,10 +1,9 @@
 import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
-import { type Camel, camelCase, snakeCase } from '../database/row-names.ts'
-import { timeAfter } from '../database/row-times.ts'
-import type { RowOf } from '../database/schema.ts'
-import { deleteRows, findRow, Store, updateRows } from '../database/store.ts'
-import { servedKbs } from '../lifecycle.ts'
+import { type Camel, camelCase, snakeCase, timeAfter } from './database/row-values.ts'
+import type { RowOf } from './database/schema.ts'
+import { deleteRows, findRow, findRows, Store, updateRows } from './database/store.ts'
+import { servedKbs } from './lifecycle.ts'
 
 /** Place of a secret, never the secret itself. */
 const Reference = z.string().regex(/^(?:env|file):/)
@@ -83,4 +82,33 @@ export class ForgeLinks extends Store {
 
 function toLink({ credential, ...row }: RowOf<'forge_links'>): ForgeLink {
   return { ...camelCase(row), credential: Credential.parse(JSON.parse(credential)) }
+}
+
+/** A pull request that stands for candidates, and what was last agreed on with the forge. */
+export type ForgePull = Omit<RowOf<'forge_pulls'>, 'link_id' | 'candidates'> & { candidates: string[] }
+
+const Ids = z.array(z.string())
+
+/** The pull requests of linked repositories. */
+export class ForgePulls extends Store {
+  async list(linkId: string): Promise<ForgePull[]> {
+    return (await findRows(this.db, 'forge_pulls', { link_id: linkId }, 'branch')).map(toPull)
+  }
+
+  async put(linkId: string, pull: ForgePull): Promise<void> {
+    const row: RowOf<'forge_pulls'> = { ...pull, link_id: linkId, candidates: JSON.stringify(pull.candidates) }
+    await this.db
+      .insertInto('forge_pulls')
+      .values(row)
+      .onConflict((conflict) => conflict.columns(['link_id', 'branch']).doUpdateSet(row))
+      .execute()
+  }
+
+  async remove(linkId: string, branch: string): Promise<void> {
+    await deleteRows(this.db, 'forge_pulls', { link_id: linkId, branch })
+  }
+}
+
+function toPull({ link_id: _, candidates, ...row }: RowOf<'forge_pulls'>): ForgePull {
+  return { ...row, candidates: Ids.parse(JSON.parse(candidates)) }
 }
