@@ -1,15 +1,9 @@
+import { statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { LRUCache } from 'lru-cache'
 import { listRefs } from '../refs/refs.ts'
-import {
-  decodePacket,
-  encodePacket,
-  flushPacket,
-  type Packet,
-  PktLineError,
-  packetText,
-  startingWith,
-} from './pkt-line.ts'
+import { encodePacket, flushPacket, PacketReader, PktLineError, packetText, startingWith } from './pkt-line.ts'
 
 /** A request for refs is far smaller; one that is not is served without a look at it. */
 const maxPeek = 64 * 1024
@@ -23,23 +17,38 @@ export type LsRefs = {
 }
 
 /**
- * Looks at how a request of protocol v2 to `upload-pack` begins.
- * @returns what an `ls-refs` asks for; nothing for any other request, also one that git will refuse. `body` is the whole request.
+ * Reads the beginning of a request of protocol v2 to `upload-pack`.
+ * @returns the arguments of an `ls-refs`; undefined for any other request, also one that git will refuse. `body` is the whole request.
  */
 export async function peekLsRefs(
   request: AsyncIterable<Buffer>,
 ): Promise<{ lsRefs: LsRefs | undefined; body: AsyncIterable<Buffer> }> {
-  const rest = request[Symbol.asyncIterator]()
-  let seen = Buffer.alloc(0)
-  let ended = false
-  let lsRefs: LsRefs | 'incomplete' | undefined = 'incomplete'
-  while (lsRefs === 'incomplete' && !ended) {
-    const next = await rest.next()
-    if (next.done === true) ended = true
-    else seen = Buffer.concat([seen, next.value])
-    lsRefs = parseLsRefs(seen)
+  const stream = request[Symbol.asyncIterator]()
+  const packets = new PacketReader(stream, maxPeek)
+  const lsRefs = await readLsRefs(packets)
+  return { lsRefs, body: startingWith(packets.received, stream) }
+}
+
+async function readLsRefs(packets: PacketReader): Promise<LsRefs | undefined> {
+  const lines: string[] = []
+  const isLsRefs = () => lines[0] === 'command=ls-refs'
+  try {
+    for (let packet = await packets.next(); packet?.kind !== 'flush'; packet = await packets.next()) {
+      if (packet?.kind === 'line') lines.push(packetText(packet.payload))
+      if (packet === undefined || !isLsRefs()) return undefined
+    }
+  } catch (error) {
+    if (!(error instanceof PktLineError)) throw error
+    return packets.isFull && isLsRefs() ? { refPrefixes: [], others: [] } : undefined
   }
-  return { lsRefs: lsRefs === 'incomplete' ? undefined : lsRefs, body: startingWith(seen, rest) }
+  if (!isLsRefs()) return undefined
+  const [refPrefixes, others]: [string[], string[]] = [[], []]
+  for (const line of lines.slice(1)) {
+    const [, prefix] = /^ref-prefix (.*)$/s.exec(line) ?? []
+    if (prefix === undefined) others.push(line)
+    else refPrefixes.push(prefix)
+  }
+  return { refPrefixes, others }
 }
 
 const understood = /^(?:agent=.*|session-id=.*|object-format=sha1|peel|symrefs|unborn)$/s
@@ -71,31 +80,42 @@ export async function answerLsRefs(
   return Buffer.concat([...lines, flushPacket])
 }
 
-function parseLsRefs(bytes: Buffer): LsRefs | 'incomplete' | undefined {
-  const refPrefixes: string[] = []
-  const others: string[] = []
-  const all = { refPrefixes: [], others: [] }
-  try {
-    const first = decodePacket(bytes)
-    if (first === undefined) return 'incomplete'
-    if (textOf(first.packet) !== 'command=ls-refs') return undefined
-    for (let at = first.end; at <= maxPeek; ) {
-      const next = decodePacket(bytes, at)
-      if (next === undefined) return bytes.length > maxPeek ? all : 'incomplete'
-      if (next.packet.kind === 'flush') return { refPrefixes, others }
-      const text = textOf(next.packet)
-      const prefix = /^ref-prefix (.*)$/s.exec(text ?? '')?.[1]
-      if (prefix !== undefined) refPrefixes.push(prefix)
-      else if (text !== undefined) others.push(text)
-      at = next.end
+/** Repositories and versions of the protocol whose advertisement is kept. */
+const maxKept = 1_000
+/** Bytes; git's has some hundred. */
+const maxAdvertisement = 4096
+/** Milliseconds until git is asked again, which may be another by then. */
+const keptForMs = 10 * 60_000
+
+type Kept = { config: string; bytes: Buffer }
+
+/**
+ * Returns the capabilities of `upload-pack` in version 2 of the protocol (gitprotocol-v2(5)). They depend on git and on the
+ * repository's configuration, not on its refs, so that not every clone and fetch needs a git to say it.
+ */
+export class Advertisements {
+  readonly #kept = new LRUCache<string, Kept>({ max: maxKept, ttl: keptForMs })
+
+  find(gitDir: string, protocol: string): Buffer | undefined {
+    const kept = this.#kept.get(`${gitDir} ${protocol}`)
+    return kept !== undefined && kept.config === stampOf(gitDir) ? kept.bytes : undefined
+  }
+
+  /** Passes on what git says, and keeps it if git says all of it. */
+  async *keep(gitDir: string, protocol: string, output: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    const config = stampOf(gitDir)
+    const pieces: Buffer[] = []
+    for await (const piece of output) {
+      pieces.push(piece)
+      yield piece
     }
-    return all
-  } catch (error) {
-    if (error instanceof PktLineError) return undefined
-    throw error
+    const bytes = Buffer.concat(pieces)
+    if (bytes.length <= maxAdvertisement) this.#kept.set(`${gitDir} ${protocol}`, { config, bytes })
   }
 }
 
-function textOf(packet: Packet): string | undefined {
-  return packet.kind === 'line' ? packetText(packet.payload) : undefined
+/** Changes whenever the configuration is written. */
+function stampOf(gitDir: string): string {
+  const { ino, size, mtimeMs } = statSync(join(gitDir, 'config'))
+  return `${ino} ${size} ${mtimeMs}`
 }

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createInflate, type Inflate, inflateSync } from 'node:zlib'
 import { hasCode } from '../../system/error-code.ts'
+import { decodeEntryHead, resultSize } from '../objects/pack-entry.ts'
 
 /** Bounds of what a pack unpacks to. */
 export type PackLimits = {
@@ -11,45 +12,39 @@ export type PackLimits = {
   maxUnpackedBytes: number
 }
 
-/** Refuses a pack that would take too much memory or time to unpack, or is corrupt. The message is for the person who sent it. */
+/** Thrown for a pack that would take too much memory or time to unpack, or is corrupt. The message is for the person who sent it. */
 export class PackRefused extends Error {}
 
 const headerBytes = 12
-const oidBytes = 20
-/** Maximum bytes of a size or an offset: 63 bits, 7 in each byte. */
-const maxVarintBytes = 9
-const ofsDelta = 6
-const refDelta = 7
-const objectTypes: ReadonlySet<number> = new Set([1, 2, 3, 4, ofsDelta, refDelta])
-/** Objects up to this size are inflated at once, which is five times faster; it takes some microseconds. */
+/** Maximum bytes of an entry's header: a size, and an offset or the id of a base. */
+const maxHeadBytes = 29
+/** Objects up to this size are inflated in one call, which is five times faster and takes some microseconds. */
 const maxSyncBytes = 16 * 1024
 const syncBeforePause = 200
-/** The sizes with which a delta begins. */
-const deltaHeadBytes = 2 * maxVarintBytes
+/** Maximum bytes of the two sizes at the beginning of a delta. */
+const deltaHeadBytes = 18
 const megabyte = 1024 * 1024
-
-/**
- * Passes a pack on, chunk by chunk, once each object that begins in the chunk is known to fit the limits. So `index-pack`, which
- * allocates what an object's header announces, never sees a header that announces too much. The format is gitformat-pack(5).
- * A pack that ends too early is passed on as it is, and git rejects it.
- * @throws {PackRefused}
- */
-export async function* meterPack(pack: AsyncIterator<Buffer>, limits: PackLimits): AsyncGenerator<Buffer> {
-  yield* new PackMeter(pack, limits).run()
-}
 
 /** Thrown inside when the pack ends too early. */
 const ended = new Error('The pack ends too early')
 
 type Step<T> = AsyncGenerator<Buffer, T>
 
+/**
+ * Passes a pack on (gitformat-pack(5)), each object once it is known to fit the limits. So `index-pack`, which allocates what an object's
+ * header announces, never sees a header that announces too much. A pack that ends too early is passed on as it is, and git rejects it.
+ * @throws {PackRefused}
+ */
+export async function* meterPack(pack: AsyncIterator<Buffer>, limits: PackLimits): AsyncGenerator<Buffer> {
+  yield* new PackMeter(pack, limits).run()
+}
+
 class PackMeter {
   readonly #pack: AsyncIterator<Buffer>
   readonly #limits: PackLimits
-  /** Received, and not passed on yet. */
-  #chunk: Buffer | undefined
-  /** Received, and not looked at yet. */
+  /** Received bytes that were not passed on yet, and the number of them that are checked. */
   #bytes: Buffer = Buffer.alloc(0)
+  #checked = 0
   #unpacked = 0
   #untilPause = syncBeforePause
 
@@ -60,62 +55,69 @@ class PackMeter {
 
   async *run(): Step<void> {
     try {
-      if (!(yield* this.#receive())) return // a push that only deletes has no pack
-      const objects = yield* this.#readHeader()
-      for (let n = 0; n < objects; n++) yield* this.#readObject()
-      while (yield* this.#receive()) this.#bytes = Buffer.alloc(0) // the checksum
+      const header = yield* this.#require(headerBytes)
+      if (header.toString('latin1', 0, 4) !== 'PACK') throw corrupt()
+      const [objects, { maxObjects }] = [header.readUInt32BE(8), this.#limits]
+      if (objects > maxObjects) throw new PackRefused(`The pack has ${objects} objects; ${maxObjects} are allowed.`)
+      this.#checked += headerBytes
+      for (let n = 0; n < objects; n++) yield* this.#checkObject()
     } catch (error) {
       if (error !== ended) throw error
     }
+    // The checksum, or what there is of a pack that ends too early.
+    do yield this.#bytes
+    while (await this.#receive(this.#bytes.length))
   }
 
-  /** Passes on what was looked at, and waits for more. Returns false at the end. */
-  async *#receive(): Step<boolean> {
-    if (this.#chunk !== undefined) yield this.#chunk
-    const next = await this.#pack.next()
-    this.#chunk = next.done === true ? undefined : next.value
-    if (this.#chunk === undefined) return false
-    this.#bytes = this.#bytes.length === 0 ? this.#chunk : Buffer.concat([this.#bytes, this.#chunk])
+  get #rest(): Buffer {
+    return this.#bytes.subarray(this.#checked)
+  }
+
+  /** Waits for more bytes, and drops those that were passed on. Returns false at the end. */
+  async #receive(passed: number): Promise<boolean> {
+    const { done, value } = await this.#pack.next()
+    if (done === true) return false
+    const kept = this.#bytes.subarray(passed)
+    this.#bytes = kept.length === 0 ? value : Buffer.concat([kept, value])
+    this.#checked -= passed
     return true
   }
 
-  /** Takes the next bytes. */
-  async *#take(length: number): Step<Buffer> {
-    while (this.#bytes.length < length) if (!(yield* this.#receive())) throw ended
-    const taken = this.#bytes.subarray(0, length)
-    this.#bytes = this.#bytes.subarray(length)
-    return taken
+  /** Passes on what is checked, and waits for more. Returns false at the end. */
+  async *#more(): Step<boolean> {
+    const passed = this.#checked
+    if (passed > 0) yield this.#bytes.subarray(0, passed)
+    const isMore = await this.#receive(passed)
+    if (!isMore) [this.#bytes, this.#checked] = [this.#rest, 0]
+    return isMore
   }
 
-  /** Takes bytes up to the first one whose highest bit is not set. */
-  async *#takeVarint(): Step<Buffer> {
-    for (let length = 1; length <= maxVarintBytes; length++) {
-      while (this.#bytes.length < length) if (!(yield* this.#receive())) throw ended
-      if ((this.#bytes[length - 1] ?? 0) < 0x80) return yield* this.#take(length)
+  async *#require(length: number): Step<Buffer> {
+    while (this.#rest.length < length) if (!(yield* this.#more())) throw ended
+    return this.#rest.subarray(0, length)
+  }
+
+  async *#checkObject(): Step<void> {
+    while (this.#rest.length < maxHeadBytes) if (!(yield* this.#more())) break
+    const head = this.#readHead()
+    this.#count(head.size)
+    this.#checked += head.length
+    const content =
+      (head.size <= maxSyncBytes && (await this.#inflateAtOnce(head.size))) || (yield* this.#inflate(head.size))
+    if ('type' in head) return
+    try {
+      this.#count(resultSize(content))
+    } catch (error) {
+      throw error instanceof PackRefused ? error : corrupt()
     }
-    throw corrupt()
   }
 
-  async *#readHeader(): Step<number> {
-    const header = yield* this.#take(headerBytes)
-    if (header.toString('latin1', 0, 4) !== 'PACK') throw corrupt()
-    const objects = header.readUInt32BE(8)
-    const { maxObjects } = this.#limits
-    if (objects > maxObjects) throw new PackRefused(`The pack has ${objects} objects; ${maxObjects} are allowed.`)
-    return objects
-  }
-
-  async *#readObject(): Step<void> {
-    const header = yield* this.#takeVarint()
-    const type = ((header[0] ?? 0) >> 4) & 7
-    if (!objectTypes.has(type)) throw corrupt()
-    const size = ((header[0] ?? 0) & 15) + 16 * littleEndian(header.subarray(1))
-    this.#count(size)
-    if (type === ofsDelta) yield* this.#takeVarint()
-    if (type === refDelta) yield* this.#take(oidBytes)
-    const head = size <= maxSyncBytes ? await this.#inflateAtOnce(size) : undefined
-    const content = head ?? (yield* this.#inflate(size))
-    if (type === ofsDelta || type === refDelta) this.#countResult(content)
+  #readHead(): ReturnType<typeof decodeEntryHead> {
+    try {
+      return decodeEntryHead(this.#rest.subarray(0, maxHeadBytes))
+    } catch {
+      throw this.#rest.length < maxHeadBytes ? ended : corrupt()
+    }
   }
 
   #count(size: number): void {
@@ -131,31 +133,24 @@ class PackMeter {
     }
   }
 
-  /** A delta begins with the size of its base and that of its result; see gitformat-pack(5), "Deltified representation". */
-  #countResult(delta: Buffer): void {
-    const base = varintLength(delta, 0)
-    const result = delta.subarray(base, base + varintLength(delta, base))
-    this.#count(littleEndian(result))
-  }
-
-  /** The content of a small object that has arrived whole, else undefined. */
+  /** Returns the content of a small object; undefined if it has not arrived whole. */
   async #inflateAtOnce(size: number): Promise<Buffer | undefined> {
     if (--this.#untilPause === 0) {
       this.#untilPause = syncBeforePause
       await nextTurn()
     }
     try {
-      const { buffer, engine } = inflated(this.#bytes, size)
+      const { buffer, engine } = inflated(this.#rest, size)
       if (buffer.length !== size) throw corrupt()
-      this.#bytes = this.#bytes.subarray(engine.bytesWritten)
+      this.#checked += engine.bytesWritten
       return buffer
     } catch (error) {
       if (hasCode(error, 'Z_BUF_ERROR')) return undefined
-      throw error instanceof PackRefused ? error : corrupt()
+      throw corrupt()
     }
   }
 
-  /** Inflates an object as it comes and keeps only how it begins. */
+  /** Inflates an object as it arrives, and returns its beginning. */
   async *#inflate(size: number): Step<Buffer> {
     const inflate = createInflate({ chunkSize: 64 * 1024 })
     let [produced, head, isWhole, isCorrupt] = [0, Buffer.alloc(0), false, false]
@@ -173,11 +168,11 @@ class PackMeter {
     try {
       // Its end shows only once more bytes have come; the checksum of the pack follows the last object.
       while (!isWhole) {
-        if (this.#bytes.length === 0 && !(yield* this.#receive())) throw ended
+        if (this.#rest.length === 0 && !(yield* this.#more())) throw ended
         const before = inflate.bytesWritten
-        await write(inflate, this.#bytes)
+        await write(inflate, this.#rest)
         if (isCorrupt || produced > size) throw corrupt()
-        this.#bytes = this.#bytes.subarray(inflate.bytesWritten - before)
+        this.#checked += inflate.bytesWritten - before
       }
     } finally {
       inflate.destroy()
@@ -203,18 +198,6 @@ function write(inflate: Inflate, bytes: Buffer): Promise<void> {
     inflate.once('end', done).once('close', done)
     inflate.write(bytes, done)
   })
-}
-
-function varintLength(bytes: Buffer, from: number): number {
-  for (let length = 1; length <= maxVarintBytes; length++) {
-    if ((bytes[from + length - 1] ?? 0xff) < 0x80) return length
-  }
-  throw corrupt()
-}
-
-/** A number of 7 bits in each byte, the lowest first. */
-function littleEndian(bytes: Buffer): number {
-  return bytes.reduceRight((number, byte) => number * 128 + (byte & 0x7f), 0)
 }
 
 function corrupt(): PackRefused {

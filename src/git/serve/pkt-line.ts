@@ -44,6 +44,59 @@ export async function* readPackets(stream: AsyncIterable<Buffer>): AsyncGenerato
   if (rest.length > 0) throw new PktLineError('The stream ends within a packet')
 }
 
+/** Reads the packets at the beginning of a stream. All that it has received stays available, for whoever reads the stream after it. */
+export class PacketReader {
+  readonly #stream: AsyncIterator<Buffer>
+  readonly #maxBytes: number
+  #received: Buffer = Buffer.alloc(0)
+  #end = 0
+
+  /** @param maxBytes bytes after which no more are received */
+  constructor(stream: AsyncIterator<Buffer>, maxBytes: number) {
+    this.#stream = stream
+    this.#maxBytes = maxBytes
+  }
+
+  get received(): Buffer {
+    return this.#received
+  }
+
+  /** True if more bytes have been received than is allowed. */
+  get isFull(): boolean {
+    return this.#received.length > this.#maxBytes
+  }
+
+  /** The bytes of the packets that were read, and those that follow. */
+  split(): { bytes: Buffer; rest: Buffer } {
+    return { bytes: this.#received.subarray(0, this.#end), rest: this.#received.subarray(this.#end) }
+  }
+
+  /** Returns the next packet; undefined if the stream ends before it is whole. @throws {PktLineError}, also for too many bytes */
+  async next(): Promise<Packet | undefined> {
+    for (;;) {
+      const next = decodePacket(this.#received, this.#end)
+      if (next !== undefined) {
+        this.#end = next.end
+        return next.packet
+      }
+      if (this.isFull) throw new PktLineError('A request has too many lines')
+      const { done, value } = await this.#stream.next()
+      if (done === true) return undefined
+      this.#received = Buffer.concat([this.#received, value])
+    }
+  }
+
+  /** Returns the texts of the lines up to a mark; undefined if the stream ends before. @throws {PktLineError} as {@link next} does */
+  async section(): Promise<string[] | undefined> {
+    const lines: string[] = []
+    for (let packet = await this.next(); packet !== undefined; packet = await this.next()) {
+      if (packet.kind !== 'line') return lines
+      lines.push(packetText(packet.payload))
+    }
+    return undefined
+  }
+}
+
 /** A line's text without the newline that may end it. */
 export function packetText(payload: Buffer): string {
   return payload.toString('utf8').replace(/\n$/, '')

@@ -1,5 +1,5 @@
 import { GitError } from '../git-error.ts'
-import { decodePacket, encodePacket, flushPacket, PktLineError, packetText } from './pkt-line.ts'
+import { encodePacket, flushPacket, PacketReader, PktLineError } from './pkt-line.ts'
 
 /** Head of a push: the refs that it would move, and the client's capabilities. */
 export type PushHead = { refs: readonly string[]; capabilities: ReadonlySet<string> }
@@ -10,51 +10,23 @@ const maxPushHead = 1024 * 1024
 const maxBand = 65_515
 
 /**
- * Reads the commands and push options of a request to `receive-pack`; see gitprotocol-pack(5). `bytes` is what they
- * are in the request, `rest` what was read beyond. A request that ends too early gives what there is: git rejects it.
+ * Reads the commands and push options of a request to `receive-pack`; see gitprotocol-pack(5). `bytes` holds them as they were received,
+ * `rest` what was received after them. A request that ends too early is passed on as it is: git rejects it.
  * @throws {GitError} `bad-request`
  */
 export async function readPushHead(
   request: AsyncIterator<Buffer>,
 ): Promise<PushHead & { bytes: Buffer; rest: Buffer }> {
-  const refs: string[] = []
-  const chunks: Buffer[] = []
-  let capabilities: ReadonlySet<string> = new Set()
-  let rest: Buffer = Buffer.alloc(0)
-  let [isFirst, length] = [true, 0]
-  for (let sections = 1; sections > 0; ) {
-    const next = decode(rest)
-    if (next === undefined) {
-      const more = await request.next()
-      if (more.done === true) break
-      if (length > maxPushHead) throw new GitError('bad-request', 'a push has too many refs or options')
-      chunks.push(more.value)
-      length += more.value.length
-      rest = Buffer.concat([rest, more.value])
-      continue
-    }
-    rest = rest.subarray(next.end)
-    if (next.packet.kind !== 'line') {
-      sections--
-      if (isFirst && capabilities.has('push-options')) sections++
-      isFirst = false
-    } else if (isFirst) {
-      const [command = '', offered] = packetText(next.packet.payload).split('\0')
-      if (offered !== undefined) capabilities = new Set(offered.split(' '))
-      const ref = /^[0-9a-f]{40} [0-9a-f]{40} (.+)$/.exec(command)?.[1]
-      if (ref !== undefined) refs.push(ref)
-    }
-  }
-  const bytes = Buffer.concat(chunks)
-  return { refs, capabilities, bytes: bytes.subarray(0, length - rest.length), rest }
-}
-
-function decode(bytes: Buffer): ReturnType<typeof decodePacket> {
+  const packets = new PacketReader(request, maxPushHead)
   try {
-    return decodePacket(bytes)
+    const commands = (await packets.section()) ?? []
+    const capabilities = new Set(commands.flatMap((command) => command.split('\0')[1]?.split(' ') ?? []))
+    if (capabilities.has('push-options')) await packets.section()
+    const refs = commands.flatMap((command) => /^[0-9a-f]{40} [0-9a-f]{40} ([^\0]+)/.exec(command)?.[1] ?? [])
+    return { refs, capabilities, ...packets.split() }
   } catch (cause) {
     if (!(cause instanceof PktLineError)) throw cause
-    throw new GitError('bad-request', cause.message, { cause })
+    throw new GitError('bad-request', packets.isFull ? 'a push has too many refs or options' : cause.message, { cause })
   }
 }
 

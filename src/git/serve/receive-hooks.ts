@@ -4,8 +4,31 @@ import { syncDirectory } from '../../system/durable-file.ts'
 import { hasCode } from '../../system/error-code.ts'
 import { isOid, type Oid } from '../objects/object.ts'
 import { isRefName } from '../refs/refs.ts'
-import { encodePacket, flushPacket, type Packet, PktLineError, packetText, readPackets } from './pkt-line.ts'
-import type { Judgement, PushReport, Receiver, RefUpdate } from './push.ts'
+import { encodePacket, flushPacket, PacketReader } from './pkt-line.ts'
+
+/** A ref that a push wants to move: from nothing it is made, to nothing it is deleted. */
+export type RefUpdate = { ref: string; from: Oid | undefined; to: Oid | undefined }
+
+/** Verdict on a push before any of it is accepted; the lines are for the pusher's terminal. */
+export type Judgement = { accepted: boolean; lines: readonly string[] }
+
+/** Result for one ref, and why it was rejected. */
+export type RefOutcome = {
+  ref: string
+  refused?: string /** True if it is refused only until further people approve. */
+  awaitsApproval?: boolean
+}
+
+/** Result of a push, one outcome for each ref; the lines are for the pusher's terminal. */
+export type PushReport = { outcomes: readonly RefOutcome[]; lines: readonly string[] }
+
+/** Port of the part that decides about pushes. */
+export type Receiver = {
+  /** Judges a push whose objects lie apart, in the folder `quarantine` (undefined where it brings none): refused, they are gone. */
+  judge(updates: readonly RefUpdate[], quarantine: string | undefined, options: readonly string[]): Promise<Judgement>
+  /** Takes a push that was found good: moves the refs itself, durably. `options` are those of `git push -o`, here and above. */
+  receive(updates: readonly RefUpdate[], options: readonly string[]): Promise<PushReport>
+}
 
 /** The server's ends of what `receive-pack`'s hooks inherit; see the folder `hooks`. */
 export type HookChannels = {
@@ -103,14 +126,14 @@ async function answerProcReceive(
   context: HookContext,
   accepted: () => readonly RefUpdate[],
 ): Promise<void> {
-  const packets = readPackets(commands)
-  const offer = await readSection(packets)
+  const packets = new PacketReader(commands[Symbol.asyncIterator](), maxQuestion)
+  const offer = await packets.section()
   if (offer === undefined) return
   const hasOptions = offer[0]?.split('\0')[1]?.split(' ').includes('push-options') === true
   reports.write(encodePacket(`version=1${hasOptions ? '\0push-options' : ''}\n`))
   reports.write(flushPacket)
-  const lines = (await readSection(packets)) ?? []
-  const options = hasOptions ? ((await readSection(packets)) ?? []) : []
+  const lines = (await packets.section()) ?? []
+  const options = hasOptions ? ((await packets.section()) ?? []) : []
   const refs = lines.map((line) => line.slice(82))
   const updates = parseUpdates(lines)
   const report =
@@ -144,19 +167,6 @@ async function receive(
 
 function refusedAll(refs: readonly string[], refused: string, ...lines: string[]): PushReport {
   return { outcomes: refs.map((ref) => ({ ref, refused })), lines }
-}
-
-/** The lines up to a flush; undefined where the stream ends first. @throws {PktLineError} */
-async function readSection(packets: AsyncGenerator<Packet>): Promise<string[] | undefined> {
-  const lines: string[] = []
-  let bytes = 0
-  for (let next = await packets.next(); next.done !== true; next = await packets.next()) {
-    if (next.value.kind !== 'line') return lines
-    bytes += next.value.payload.length
-    if (bytes > maxQuestion) throw new PktLineError('A push has too many refs or options')
-    lines.push(packetText(next.value.payload))
-  }
-  return undefined
 }
 
 /** Updates written as `<old> <new> <ref>`; undefined where one is not, or where a ref comes twice. */

@@ -1,6 +1,5 @@
-import { type ListedFile, listFiles } from '../../git/list-files.ts'
 import type { Oid } from '../../git/objects/object.ts'
-import type { Repository } from '../../git/repository.ts'
+import { type ListedFile, listFiles, type Repository } from '../../git/repository.ts'
 import { parseKbFile } from '../../markdown/file/kb-file.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
 import { checkKb } from '../../rules/check/check-kb.ts'

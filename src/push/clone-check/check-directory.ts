@@ -1,7 +1,6 @@
 import { changedInWorkTree, findCommit } from '../../git/checkout/work-tree.ts'
-import { listFiles } from '../../git/list-files.ts'
 import type { Oid } from '../../git/objects/object.ts'
-import { Repository } from '../../git/repository.ts'
+import { listFiles, Repository } from '../../git/repository.ts'
 import { changedIdentity } from '../../kb/kb-identity.ts'
 import { parseKbFile } from '../../markdown/file/kb-file.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'

@@ -2,9 +2,8 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { GanglionError } from '../../contract/errors.ts'
 import { GitError } from '../../git/git-error.ts'
-import { Advertisements } from '../../git/serve/advertisements.ts'
-import { answerLsRefs, type LsRefs, peekLsRefs } from '../../git/serve/ls-refs.ts'
-import type { Receiver } from '../../git/serve/push.ts'
+import { Advertisements, answerLsRefs, type LsRefs, peekLsRefs } from '../../git/serve/ls-refs.ts'
+import type { Receiver } from '../../git/serve/receive-hooks.ts'
 import {
   type GitService,
   isVersion2,

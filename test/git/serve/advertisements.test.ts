@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { Advertisements } from '../../../src/git/serve/advertisements.ts'
+import { Advertisements } from '../../../src/git/serve/ls-refs.ts'
 import { tempDir } from '../../support/temp.ts'
 
 const v2 = 'version=2'

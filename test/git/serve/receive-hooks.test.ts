@@ -3,10 +3,9 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
-import { clearAbandonedQuarantines } from '../../../src/git/serve/abandoned-quarantines.ts'
 import { encodePacket, flushPacket } from '../../../src/git/serve/pkt-line.ts'
-import type { Receiver } from '../../../src/git/serve/push.ts'
-import { answerHooks } from '../../../src/git/serve/receive-hooks.ts'
+import { answerHooks, type Receiver } from '../../../src/git/serve/receive-hooks.ts'
+import { clearAbandonedQuarantines } from '../../../src/git/transport/quarantine.ts'
 import { tempDir } from '../../support/temp.ts'
 
 const [zero, one, two] = ['0', '1', '2'].map((digit) => digit.repeat(40))
