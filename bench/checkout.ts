@@ -1,6 +1,5 @@
 import { join } from 'node:path'
-import { changedWithoutGit, listWithoutGit } from '../src/git/checkout/without-git.ts'
-import { changedInWorkTree, listWorkTree } from '../src/git/checkout/work-tree.ts'
+import { changedInWorkTree, changedWithoutGit, listWithoutGit, listWorkTree } from '../src/git/checkout/work-tree.ts'
 import { importNotes } from './support/imported-notes.ts'
 import { durableGit, inTurn, milliseconds, show, type Timing, workFolder } from './support/measure.ts'
 

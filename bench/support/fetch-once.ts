@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import git from 'isomorphic-git'
 import http from 'isomorphic-git/http/node'
 import { Repository } from '../../src/git/repository.ts'
-import { withQuarantine } from '../../src/git/transport/incoming-pack.ts'
+import { withQuarantine } from '../../src/git/transport/quarantine.ts'
 import { fetchPack } from '../../src/git/transport/remote.ts'
 import { packLimits } from '../../src/push/git/git-transfers.ts'
 

@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { open, rm } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncDirectory, writeSynced } from '../system/durable-file.ts'
-import { GitError } from './git-error.ts'
+import { corruptObject } from './git-error.ts'
 import { reachableFrom } from './history/reachable.ts'
-import { indexPack } from './objects/index-pack.ts'
 import type { Oid } from './objects/object.ts'
-import { publishPack } from './objects/pack-files.ts'
+import { discardPack, packPath, publishPack, stagedPack, stageReceivedPack } from './objects/pack-files.ts'
 import { PackWriter } from './objects/pack-writer.ts'
 import { isRefName } from './refs/refs.ts'
 import type { Repository } from './repository.ts'
@@ -41,32 +40,22 @@ export async function writeBundle(repository: Repository, refs: Refs, path: stri
   }
 }
 
-/** Brings a bundle's refs and objects into an empty repository. @throws {GitError} `corrupt-object` for a damaged bundle. */
+/** Restores the refs and objects of a bundle into an empty repository. @throws {GitError} `corrupt-object` for a damaged bundle. */
 export async function readBundle(gitDir: string, path: string): Promise<void> {
   const { refs, length } = await readHead(path)
-  const folder = join(gitDir, 'objects', 'pack')
-  const temporary = join(folder, `ganglion-restore-${randomBytes(6).toString('hex')}`)
+  const staged = stagedPack(gitDir, randomBytes(6).toString('hex'))
   try {
-    const file = await open(temporary, 'wx+', 0o444)
-    try {
-      for await (const chunk of createReadStream(path, { start: length })) await file.writeFile(chunk)
-      const { name, index } = await indexPack(temporary, file, { maxBytes })
-      await file.sync()
-      await writeSynced(`${temporary}.index`, index, 0o444)
-      await publishPack({ pack: temporary, index: `${temporary}.index` }, join(folder, `pack-${name}`))
-    } finally {
-      await file.close()
-    }
+    const name = await stageReceivedPack(staged, createReadStream(path, { start: length }), { maxBytes })
+    await publishPack(staged, packPath(gitDir, name))
   } finally {
-    await rm(temporary, { force: true })
-    await rm(`${temporary}.index`, { force: true })
+    await discardPack(staged)
   }
   const sorted = [...refs].sort(([a], [b]) => (a < b ? -1 : 1))
   await writeSynced(join(gitDir, 'packed-refs'), sorted.map(([ref, oid]) => `${oid} ${ref}\n`).join(''))
   await syncDirectory(gitDir)
 }
 
-/** The refs of a bundle, and how many bytes come before its pack. */
+/** Reads the refs of a bundle, and the number of bytes before its pack. */
 async function readHead(path: string): Promise<{ refs: Map<string, Oid>; length: number }> {
   let head = Buffer.alloc(0)
   for await (const chunk of createReadStream(path, { end: maxHeadBytes })) {
@@ -75,13 +64,13 @@ async function readHead(path: string): Promise<{ refs: Map<string, Oid>; length:
   }
   const length = head.indexOf('\n\n') + 2
   const [signature = '', ...lines] = head.toString('utf8', 0, Math.max(0, length - 2)).split('\n')
-  if (length < 2 || !signatures.includes(signature)) throw new GitError('corrupt-object', 'it is no bundle')
+  if (length < 2 || !signatures.includes(signature)) throw corruptObject('it is no bundle')
   const refs = new Map<string, Oid>()
   for (const line of lines) {
     if (line === '@object-format=sha1') continue
     const [, oid, ref = ''] = /^([0-9a-f]{40}) (.+)$/.exec(line) ?? []
     if (oid === undefined || (!isRefName(ref) && ref !== 'HEAD')) {
-      throw new GitError('corrupt-object', 'a bundle needs what it does not hold')
+      throw corruptObject('a bundle needs what it does not hold')
     }
     if (ref !== 'HEAD') refs.set(ref, oid)
   }

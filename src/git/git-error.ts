@@ -22,3 +22,7 @@ export class GitError extends Error {
     this.code = code
   }
 }
+
+export function corruptObject(message: string, options?: ErrorOptions): GitError {
+  return new GitError('corrupt-object', message, options)
+}

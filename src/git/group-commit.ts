@@ -1,7 +1,7 @@
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import { pauses } from '../system/pauses.ts'
 import { GitError } from './git-error.ts'
-import type { Heads, RefMove, RefStore } from './refs/ref-store.ts'
+import type { Heads, RefMove, RefStore } from './ref-store.ts'
 import type { Repository } from './repository.ts'
 import { Staging } from './staging.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { longTimeLimit, nativeGit, runGit } from './native/git-process.ts'
 import { consolidatePacks } from './objects/consolidate-packs.ts'
-import { clearPackedRefsLock, clearStaleLock } from './refs/stale-lock.ts'
+import { clearPackedRefsLock, clearStaleLock } from './refs/ref-lock.ts'
 
 export type RepositoryLoad = {
   /** Packs that may be repacked: each batch of writes adds one. */

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { CommitWalk } from './history/commit-walk.ts'
+import { CommitWalk } from './history/ancestry.ts'
 import { commitsBetween } from './history/history.ts'
 import { type Oid, parentsOfCommit } from './objects/object.ts'
 import { folderMode, type GitTreeEntry, submoduleMode, Tree } from './objects/tree.ts'

@@ -4,12 +4,20 @@ import { LRUCache } from 'lru-cache'
 import { syncDirectory, syncTree } from '../system/durable-file.ts'
 import { GitError } from './git-error.ts'
 import { type GitObject, type ObjectInfo, type Oid, parentsOfCommit, treeOfCommit } from './objects/object.ts'
-import { ObjectCache } from './objects/object-cache.ts'
 import { type ByteRange, ObjectStore } from './objects/object-store.ts'
 import { writePack } from './objects/pack-files.ts'
 import type { PackWriter } from './objects/pack-writer.ts'
-import { folderMode, fromBinaryName, submoduleMode, Tree, toBinaryName } from './objects/tree.ts'
-import { differingEntries, type EntryChange } from './objects/tree-diff.ts'
+import {
+  canonicalMode,
+  differingEntries,
+  type EntryChange,
+  folderMode,
+  fromBinaryName,
+  type Mode,
+  submoduleMode,
+  Tree,
+  toBinaryName,
+} from './objects/tree.ts'
 import { readRef, updateRef } from './refs/refs.ts'
 
 /**
@@ -204,4 +212,75 @@ export class Repository {
     this.#store.close()
     this.#cache.clear()
   }
+}
+
+const defaultMaxBytes = 16 * 1024 * 1024
+/** Bytes that an entry takes beside its data, more or less. */
+const entryBytes = 512
+/** Milliseconds without a use after which all is forgotten. */
+const idleMs = 60_000
+
+/** Git objects that were used lately, up to 16 MB of memory. They are immutable, so none is ever out of date. */
+export class ObjectCache {
+  readonly #objects: LRUCache<Oid, GitObject>
+  #idle: NodeJS.Timeout | undefined
+
+  /** @param options.maxBytes of all objects; one that would take a sixteenth of them is not kept. */
+  constructor({ maxBytes = defaultMaxBytes }: { maxBytes?: number } = {}) {
+    const maxEntrySize = maxBytes / 16 + entryBytes
+    this.#objects = new LRUCache({ maxSize: maxBytes, maxEntrySize, sizeCalculation: bytesOf })
+  }
+
+  /** Bytes that the objects take. */
+  get size(): number {
+    return this.#objects.calculatedSize
+  }
+
+  get(oid: Oid): GitObject | undefined {
+    const known = this.#objects.get(oid)
+    if (known !== undefined) this.#idle?.refresh()
+    return known
+  }
+
+  set(oid: Oid, object: GitObject): void {
+    if (this.#objects.has(oid)) return
+    this.#objects.set(oid, withOwnMemory(object))
+    this.#idle = this.#idle?.refresh() ?? setTimeout(() => this.clear(), idleMs).unref()
+  }
+
+  clear(): void {
+    clearTimeout(this.#idle)
+    this.#idle = undefined
+    this.#objects.clear()
+  }
+}
+
+function bytesOf({ data }: GitObject): number {
+  return data.length + entryBytes
+}
+
+/**
+ * Node cuts small buffers out of blocks of 64 KB: one of 100 bytes that is kept would keep its whole block. What an object differs
+ * from is of use only while it is written.
+ */
+function withOwnMemory({ type, data }: GitObject): GitObject {
+  const isShared = data.buffer.byteLength !== data.length
+  return { type, data: isShared ? Buffer.from(Uint8Array.from(data).buffer) : data }
+}
+
+export type ListedFile = { path: string; mode: Mode; oid: Oid; size: number }
+
+/** Every file of a commit. @throws {GitError} `missing-object`, `corrupt-object` */
+export async function listFiles(repository: Repository, commit: Oid): Promise<ListedFile[]> {
+  const files: Omit<ListedFile, 'size'>[] = []
+  const list = async (tree: Oid, prefix: string): Promise<void> => {
+    for (const { mode, name, oid } of (await repository.readTree(tree)).entries) {
+      const path = prefix + fromBinaryName(name)
+      if (mode === folderMode) await list(oid, `${path}/`)
+      else files.push({ path, mode: canonicalMode(mode), oid })
+    }
+  }
+  await list(await repository.treeOf(commit), '')
+  const infos = await repository.infos(files.map(({ oid }) => oid))
+  return files.map((file) => ({ ...file, size: infos.get(file.oid)?.size ?? 0 }))
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { FolderRefs } from '../../src/git/folder-refs.ts'
+import { FolderRefs } from '../../src/git/ref-store.ts'
 import { Repository } from '../../src/git/repository.ts'
 import { tempDir } from '../support/temp.ts'
 import { main, queue, testRefStore } from './support/ref-store-suite.ts'

@@ -1,6 +1,5 @@
 import { GitError } from '../../git/git-error.ts'
-import { mergeBase } from '../../git/history/ancestry.ts'
-import { CommitWalk } from '../../git/history/commit-walk.ts'
+import { CommitWalk, mergeBase } from '../../git/history/ancestry.ts'
 import { commitsBetween } from '../../git/history/history.ts'
 import { type Oid, parentsOfCommit } from '../../git/objects/object.ts'
 import type { Repository } from '../../git/repository.ts'

@@ -1,4 +1,4 @@
-import { CommitWalk } from '../../git/history/commit-walk.ts'
+import { CommitWalk } from '../../git/history/ancestry.ts'
 import { commitsBetween } from '../../git/history/history.ts'
 import { trailersOf } from '../../git/history/trailers.ts'
 import { authorLineOfCommit, messageOfCommit, type Oid, parentsOfCommit } from '../../git/objects/object.ts'

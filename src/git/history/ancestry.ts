@@ -1,7 +1,55 @@
-import type { Oid } from '../objects/object.ts'
-import type { Repository } from '../repository.ts'
-import { CommitWalk } from './commit-walk.ts'
-import { splitHistories } from './split-histories.ts'
+import { join } from 'node:path'
+import TinyQueue from 'tinyqueue'
+import { pauses } from '../../system/pauses.ts'
+import { GitError } from '../git-error.ts'
+import { type Oid, parentsOfCommit, secondsOfCommit, treeOfCommit } from '../objects/object.ts'
+import { commonDir, readLines } from '../objects/object-store.ts'
+import type { ReadableObjects, Repository } from '../repository.ts'
+
+/** A commit as walks through history see it; `seconds`: when it was committed, since 1970; `size` in bytes. */
+export type WalkedCommit = { oid: Oid; tree: Oid; parents: readonly Oid[]; seconds: number; size: number }
+
+/** Reads the commits of a repository for walks through its history, each once. Where a clone is shallow, history begins there. */
+export class CommitWalk {
+  readonly #repository: ReadableObjects
+  readonly #commits = new Map<Oid, WalkedCommit>()
+  readonly #shallow: ReadonlySet<Oid>
+
+  constructor(repository: ReadableObjects) {
+    this.#repository = repository
+    this.#shallow = new Set(readLines(join(commonDir(repository.gitDir), 'shallow')))
+  }
+
+  async commit(oid: Oid): Promise<WalkedCommit> {
+    const known = this.#commits.get(oid)
+    if (known !== undefined) return known
+    const object = await this.#read(oid)
+    const commit = {
+      oid,
+      tree: treeOfCommit(object),
+      parents: this.#shallow.has(oid) ? [] : parentsOfCommit(object),
+      seconds: secondsOfCommit(object),
+      size: object.length,
+    }
+    this.#commits.set(oid, commit)
+    return commit
+  }
+
+  /** Returns the tree of the first parent, if there is one. */
+  async treeBefore([parent]: readonly Oid[]): Promise<Oid | undefined> {
+    return parent === undefined ? undefined : (await this.commit(parent)).tree
+  }
+
+  async #read(oid: Oid): Promise<Buffer> {
+    try {
+      const { type, data } = await this.#repository.read(oid)
+      if (type === 'commit') return data
+    } catch (cause) {
+      throw new GitError('git-failed', `the commit ${oid} of a history cannot be read`, { cause })
+    }
+    throw new GitError('git-failed', `${oid}, of a history, is no commit`)
+  }
+}
 
 /**
  * Whether one commit is in the history of another, or is that commit. Of a commit that is not there, nothing is.
@@ -39,4 +87,75 @@ export async function mergeBase(
     if (!isOfOthers(one)) return one
   }
   return undefined
+}
+
+/** Colours of a commit: in the history of the one, of the others, and of a commit that both have. */
+const [ofOne, ofOthers, isCommon] = [1, 2, 4]
+
+type Painting = { one: Oid; others: readonly Oid[]; slop?: number; until?: number }
+
+export type SplitHistories = {
+  isOfOthers(oid: Oid): boolean
+  onlyOne: readonly WalkedCommit[]
+  /** Common commits found first on each line, the latest first. One may still be in the history of another. */
+  bases: readonly Oid[]
+}
+
+/**
+ * Walks two histories at once, the latest commits first, until what is left is in both: `paint_down_to_common` of git's
+ * commit-reach.c.
+ * @param slop how many commits to walk further, so that `onlyOne` is right although a commit is younger than its child, as where a
+ *   clock was wrong; git itself takes 5. The rest of the answer is right in any case.
+ * @param until when to give up, as of `performance.now`
+ * @throws {GitError} `git-failed` where a commit cannot be read, `too-slow`
+ */
+export async function splitHistories(
+  walk: CommitWalk,
+  { one, others, slop = 0, until = Number.POSITIVE_INFINITY }: Painting,
+): Promise<SplitHistories> {
+  const colours = new Map<Oid, number>()
+  const waiting = new Set<Oid>()
+  const queue = new TinyQueue<WalkedCommit>([], (a, b) => b.seconds - a.seconds)
+  const pause = pauses()
+  const bases: Oid[] = []
+  const seen: WalkedCommit[] = []
+  let [undecided, oldest, further] = [0, Number.POSITIVE_INFINITY, slop]
+
+  const paint = async (oid: Oid, colour: number) => {
+    const before = colours.get(oid) ?? 0
+    const after = before | colour
+    if (before === after) return
+    colours.set(oid, after)
+    const [wasUndecided, isUndecided] = [waiting.has(oid) && (before & isCommon) === 0, (after & isCommon) === 0]
+    undecided += Number(isUndecided) - Number(wasUndecided)
+    if (waiting.has(oid)) return
+    waiting.add(oid)
+    queue.push(await walk.commit(oid))
+  }
+
+  await paint(one, ofOne)
+  for (const other of others) await paint(other, ofOthers)
+  for (let commit = queue.pop(); commit !== undefined; commit = queue.pop()) {
+    if (undecided === 0 && (slop === 0 || commit.seconds < oldest) && further-- === 0) break
+    if (performance.now() > until)
+      throw new GitError('too-slow', 'the histories of two commits take too long to compare')
+    await pause()
+    waiting.delete(commit.oid)
+    let colour = colours.get(commit.oid) ?? 0
+    if ((colour & isCommon) === 0) undecided--
+    if (colour === ofOne) {
+      seen.push(commit)
+      oldest = Math.min(oldest, commit.seconds)
+    }
+    if (colour === (ofOne | ofOthers)) {
+      if (!bases.includes(commit.oid)) bases.push(commit.oid)
+      colour |= isCommon
+    }
+    for (const parent of commit.parents) await paint(parent, colour)
+  }
+  return {
+    isOfOthers: (oid) => ((colours.get(oid) ?? 0) & ofOthers) !== 0,
+    onlyOne: [...new Set(seen)].filter(({ oid }) => colours.get(oid) === ofOne),
+    bases: bases.filter((oid) => ((colours.get(oid) ?? 0) & isCommon) === 0),
+  }
 }

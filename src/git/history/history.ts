@@ -1,8 +1,7 @@
 import { authorLineOfCommit, messageOfCommit, type Oid } from '../objects/object.ts'
 import { canonicalMode } from '../objects/tree.ts'
 import type { Repository } from '../repository.ts'
-import { CommitWalk, type WalkedCommit } from './commit-walk.ts'
-import { splitHistories } from './split-histories.ts'
+import { CommitWalk, splitHistories, type WalkedCommit } from './ancestry.ts'
 import { type Trailers, trailersOf } from './trailers.ts'
 
 export type FileChange = { path: string; mode: string; after: Oid | undefined }
@@ -22,9 +21,6 @@ type HistoryOptions = {
 }
 
 const noMode = '000000'
-
-/** A commit's trailers by name, the last of each name, and the paths that it changed; of a merge none. */
-type TrailedCommit = { trailers: Readonly<Record<string, string>>; paths: string[] }
 
 /**
  * Reads a branch's first-parent history, oldest first: a merged branch counts as the one commit that merged it.
@@ -112,33 +108,11 @@ async function* readEntries(
 }
 
 async function changesOf(repository: Repository, walk: CommitWalk, commit: WalkedCommit): Promise<FileChange[]> {
-  const [parent] = commit.parents
-  const before = parent === undefined ? undefined : (await walk.commit(parent)).tree
   const changes: FileChange[] = []
-  for await (const { path, is } of repository.compareTrees(before, commit.tree)) {
+  for await (const { path, is } of repository.compareTrees(await walk.treeBefore(commit.parents), commit.tree)) {
     changes.push({ path, mode: is === undefined ? noMode : canonicalMode(is.mode), after: is?.oid })
   }
   return changes
-}
-
-/** The commits that `to` has and `from` has not, the latest first, `max` at most. @throws {GitError} `git-failed` */
-export async function trailersBetween(
-  repository: Repository,
-  { from, to, names, max }: { from: Oid; to: Oid; names: readonly string[]; max: number },
-): Promise<TrailedCommit[]> {
-  const walk = new CommitWalk(repository)
-  const commits = (await commitsBetween(walk, from, to)).reverse().slice(0, max)
-  const read = commits.map(async (commit): Promise<TrailedCommit> => {
-    const trailers = trailersOf(messageOfCommit((await repository.read(commit.oid)).data))
-    const named = trailers.flatMap(([key, value]) => {
-      const name = names.find((wanted) => wanted.toLowerCase() === key.toLowerCase())
-      return name === undefined || value === '' ? [] : [[name, value]]
-    })
-    const isMerge = commit.parents.length > 1
-    const paths = isMerge ? [] : (await changesOf(repository, walk, commit)).map(({ path }) => path)
-    return { trailers: Object.fromEntries(named), paths }
-  })
-  return Promise.all(read)
 }
 
 /**

@@ -1,10 +1,13 @@
-import { type ObjectInfo, type Oid, parentsOfCommit, treeOfCommit } from '../objects/object.ts'
-import type { Repository } from '../repository.ts'
-import { TreeObjects } from './tree-objects.ts'
+import { GitError } from '../git-error.ts'
+import { type GitObject, type ObjectInfo, type Oid, parentsOfCommit, treeOfCommit } from '../objects/object.ts'
+import { differingEntries, folderMode, submoduleMode } from '../objects/tree.ts'
+import type { ReadableObjects, Repository } from '../repository.ts'
+import { CommitWalk, splitHistories } from './ancestry.ts'
+import { commitsBetween } from './history.ts'
 
 /**
- * Every object that some objects lead to, themselves included. Of each commit only what differs from its first parent is looked at.
- * Files are not read, so one of them may be missing.
+ * Returns every object that can be reached from some objects, including these. Only the differences between a commit and its first parent
+ * are visited. Files are not read, so a file may be missing.
  * @param onDamage called for each object that cannot be read; without it, the error is thrown.
  * @throws {GitError} `missing-object`, `corrupt-object`
  */
@@ -14,7 +17,6 @@ export async function reachableFrom(
   onDamage?: (oid: Oid, error: unknown) => void,
 ): Promise<Set<Oid>> {
   const waiting = [...tips]
-
   const objectOf = async (oid: Oid): Promise<{ type?: ObjectInfo['type']; data: Buffer }> => {
     try {
       return await repository.read(oid)
@@ -24,14 +26,12 @@ export async function reachableFrom(
       return { data: Buffer.alloc(0) }
     }
   }
-  const trees = new TreeObjects(async (oid) => (await objectOf(oid)).data)
-  const seen = trees.ids
-
+  const { ids: seen, addTree } = collectTrees(async (oid) => (await objectOf(oid)).data)
   for (let oid = waiting.pop(); oid !== undefined; oid = waiting.pop()) {
     if (seen.has(oid)) continue
     const { type, data } = await objectOf(oid)
     if (type === 'tree') {
-      await trees.add(oid, undefined)
+      await addTree(oid, undefined)
       continue
     }
     seen.add(oid)
@@ -41,7 +41,87 @@ export async function reachableFrom(
     waiting.push(...parents)
     const [first] = parents
     const parent = first === undefined ? undefined : await objectOf(first)
-    await trees.add(treeOfCommit(data), parent?.type === 'commit' ? treeOfCommit(parent.data) : undefined)
+    await addTree(treeOfCommit(data), parent?.type === 'commit' ? treeOfCommit(parent.data) : undefined)
   }
   return seen
+}
+
+/**
+ * Collects the ids of trees and of what they contain, without what another tree has at the same places. Files are not read.
+ * @returns `addTree`, whose second argument is that other tree: it is collected too, or is known elsewhere
+ */
+function collectTrees(readTree: (oid: Oid) => Promise<Buffer>) {
+  const ids = new Set<Oid>()
+  // Pairs, since a tree that was added next to another tree may lack parts that are needed next to a third.
+  const compared = new Set<string>()
+  const addTree = async (oid: Oid, before: Oid | undefined): Promise<void> => {
+    const pair = `${oid} ${before}`
+    if (oid === before || compared.has(pair)) return
+    compared.add(pair)
+    ids.add(oid)
+    const old = before === undefined ? Buffer.alloc(0) : await readTree(before)
+    for (const { was, is } of differingEntries(old, await readTree(oid))) {
+      if (is === undefined || is.mode === submoduleMode) continue
+      if (is.mode === folderMode) await addTree(is.oid, was?.mode === folderMode ? was.oid : undefined)
+      // A file whose mode alone differs is there already.
+      else if (was?.oid !== is.oid) ids.add(is.oid)
+    }
+  }
+  return { ids, addTree }
+}
+
+/** Number of further commits that are walked because of wrong clocks, as in git. */
+const slop = 5
+
+/**
+ * Reads the objects that a remote lacks, given commits that it has and commits that it is to have. The result may contain objects that
+ * the remote has, as after a wrong clock; it never lacks one.
+ * @param haves commits; unknown ones are ignored
+ */
+export async function missingObjects(
+  repository: Repository,
+  wants: readonly Oid[],
+  haves: readonly Oid[],
+): Promise<Map<Oid, GitObject>> {
+  const objects = new Map<Oid, GitObject>()
+  for (const oid of await missingIds(repository, wants, haves)) objects.set(oid, await repository.read(oid))
+  return objects
+}
+
+/** Returns the ids of {@link missingObjects}. Files are not read. */
+export async function missingIds(
+  repository: ReadableObjects,
+  wants: readonly Oid[],
+  haves: readonly Oid[],
+): Promise<Set<Oid>> {
+  const walk = new CommitWalk(repository)
+  const { ids, addTree } = collectTrees(async (oid) => (await repository.read(oid)).data)
+  const others: Oid[] = []
+  for (const oid of haves) if ((await repository.find(oid))?.type === 'commit') others.push(oid)
+  for (const one of wants) {
+    const { onlyOne } = await splitHistories(walk, { one, others, slop })
+    for (const { oid, tree, parents } of onlyOne) {
+      ids.add(oid)
+      await addTree(tree, await walk.treeBefore(parents))
+    }
+    others.push(one)
+  }
+  return ids
+}
+
+/**
+ * Requires every object that `to` adds to `from`: commits, folders and files.
+ * @throws {GitError} `git-failed` for a commit, `missing-object`
+ */
+export async function requireConnected(repository: Repository, { from, to }: { from: Oid; to: Oid }): Promise<void> {
+  const walk = new CommitWalk(repository)
+  for (const { tree, parents } of await commitsBetween(walk, from, to)) {
+    const files = new Set<Oid>()
+    for await (const { is } of repository.compareTrees(await walk.treeBefore(parents), tree)) {
+      if (is !== undefined && is.mode !== submoduleMode) files.add(is.oid)
+    }
+    const found = await repository.infos(files)
+    const missing = [...files].find((oid) => !found.has(oid))
+    if (missing !== undefined) throw new GitError('missing-object', `${missing} is not in the repository`)
+  }
 }

@@ -1,13 +1,69 @@
 import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { writeSynced } from '../../system/durable-file.ts'
-import { copyPack } from './pack-copy.ts'
-import { discardPack, packPath, publishPack, removePack, type StagedPack, stagedPack } from './pack-files.ts'
+import { promisify } from 'node:util'
+import { deflate } from 'node:zlib'
+import { pauses } from '../../system/pauses.ts'
+import { corruptObject } from '../git-error.ts'
+import type { GitObject, Oid } from './object.ts'
+import {
+  discardPack,
+  packPath,
+  publishPack,
+  removePack,
+  type StagedPack,
+  stagedPack,
+  stageWrittenPack,
+} from './pack-files.ts'
 import { PackIndex } from './pack-index.ts'
 import { newBaseCache, PackReader } from './pack-reader.ts'
-import { PackWriter } from './pack-writer.ts'
+import type { PackWriter } from './pack-writer.ts'
+
+const compress = promisify<Buffer, Buffer>(deflate)
+/** Maximum bytes of an object that is copied whole, since its delta's base is not. */
+const maxBytes = 1024 * 1024 * 1024
+
+export type Pack = { reader: PackReader; index: PackIndex }
+
+/**
+ * Copies objects of a pack as they are stored: nothing is compressed again, and deltas stay deltas as long as their bases come along.
+ * @param wanted objects to copy, unless the writer has them already
+ * @throws {GitError} `corrupt-object`; the signal's reason
+ */
+export async function copyPack(
+  writer: PackWriter,
+  { reader, index }: Pack,
+  wanted: ReadonlySet<Oid>,
+  signal?: AbortSignal,
+): Promise<void> {
+  const entries = index.entries()
+  const places = new Map(
+    entries.map(({ oid, offset }, at) => [offset, { oid, end: entries[at + 1]?.offset ?? reader.end }]),
+  )
+  const pause = pauses()
+  const copy = async (offset: number): Promise<void> => {
+    const { oid, end } = places.get(offset) ?? {}
+    if (oid === undefined || end === undefined) throw corruptObject('a delta has no base')
+    if (writer.has(oid)) return
+    const raw = await reader.raw(offset, end)
+    if (!('base' in raw)) return writer.add(oid, raw)
+    const base = places.get(raw.base)?.oid
+    if (base === undefined || !wanted.has(base)) return addWhole(writer, oid, await reader.read(offset, maxBytes))
+    // A base that is named by its id may stand behind its delta.
+    await copy(raw.base)
+    await writer.add(oid, { size: raw.size, body: raw.body, base })
+  }
+  for (const { oid, offset } of entries) {
+    signal?.throwIfAborted()
+    if (wanted.has(oid)) await copy(offset)
+    await pause()
+  }
+}
+
+/** Compresses an object and adds it to a pack. */
+export async function addWhole(writer: PackWriter, oid: Oid, { type, data }: GitObject): Promise<void> {
+  await writer.add(oid, { type, size: data.length, body: await compress(data) })
+}
 
 /** Files beside a pack that say that it is not for us: it is being written, or git keeps it for something else. */
 const others = ['.keep', '.promisor', '.mtimes']
@@ -48,21 +104,13 @@ export async function mergePacks(
   signal: AbortSignal,
 ): Promise<string> {
   const wanted = new Set(packs.flatMap(({ index }) => index.entries().map(({ oid }) => oid)))
-  const file = await open(staged.pack, 'wx', 0o444)
-  try {
-    const writer = new PackWriter(file, wanted.size)
+  return stageWrittenPack(staged, wanted.size, async (writer) => {
     for (const { path, index } of packs) {
       const reader = new PackReader(`${path}.pack`, index, newBaseCache(maxBases))
-      await copyPack(writer, { index, reader }, { isWanted: (oid) => wanted.has(oid), signal })
+      await copyPack(writer, { index, reader }, wanted, signal)
       reader.close()
     }
-    const { name, index } = await writer.finish()
-    await file.sync()
-    await writeSynced(staged.index, index, 0o444)
-    return name
-  } finally {
-    await file.close()
-  }
+  })
 }
 
 /** Returns the packs that are to be rolled up. @param paths without an extension */

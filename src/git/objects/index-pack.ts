@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import { pauses } from '../../system/pauses.ts'
-import { GitError } from '../git-error.ts'
+import { corruptObject, GitError } from '../git-error.ts'
 import { inflateFrom } from './inflate.ts'
 import { hashObject, type ObjectInfo, type ObjectType, type Oid } from './object.ts'
-import { encodeIndex } from './pack.ts'
 import { decodeEntryHead, longestHead } from './pack-entry.ts'
 import { newBaseCache, PackReader } from './pack-reader.ts'
+import { encodeIndex } from './pack-writer.ts'
 
 const headerBytes = 12
 const checksumBytes = 20
@@ -50,7 +50,7 @@ export async function indexPack(
 }
 
 type Check = (object: { type: ObjectInfo['type']; data: Buffer }) => void
-type IndexOptions = { maxBytes: number; check?: Check }
+export type IndexOptions = { maxBytes: number; check?: Check }
 type Resolving = Required<IndexOptions> & {
   whole: readonly (Entry & { oid: Oid })[]
   offsetOf(oid: Oid): number | undefined
@@ -81,7 +81,7 @@ async function resolveDeltas(
       add(oid, delta)
       for (const base of [oid, delta.offset]) release(base)
     }
-    if (waiting.size > 0) throw corrupt('the base of a delta is not in its pack')
+    if (waiting.size > 0) throw corruptObject('the base of a delta is not in its pack')
   } finally {
     reader.close()
   }
@@ -91,7 +91,7 @@ async function resolveDeltas(
 async function* scan(file: FileHandle, maxBytes: number, check: Check): AsyncGenerator<(Entry & { oid: Oid }) | Delta> {
   const bytes = windowOf(file)
   const header = await bytes(0, headerBytes)
-  if (header.toString('latin1', 0, 4) !== 'PACK' || header.readUInt32BE(4) !== 2) throw corrupt('it is no pack')
+  if (header.toString('latin1', 0, 4) !== 'PACK' || header.readUInt32BE(4) !== 2) throw corruptObject('it is no pack')
   const count = header.readUInt32BE(8)
   const end = (await file.stat()).size - checksumBytes
   let offset = headerBytes
@@ -107,7 +107,7 @@ async function* scan(file: FileHandle, maxBytes: number, check: Check): AsyncGen
     else yield { ...entry, base: 'distance' in head ? offset - head.distance : head.base }
     offset += whole.length
   }
-  if (offset !== end) throw corrupt('a pack does not end where its objects do')
+  if (offset !== end) throw corruptObject('a pack does not end where its objects do')
 }
 
 type Window = (at: number, length: number) => Promise<Buffer>
@@ -128,15 +128,11 @@ function windowOf(file: FileHandle): Window {
 /** Returns the checksum at the end of a pack. Throws unless it is the hash of the bytes before it. */
 async function checkedChecksum(file: FileHandle): Promise<Buffer> {
   const end = (await file.stat()).size - checksumBytes
-  if (end < headerBytes) throw corrupt('a pack is cut short')
+  if (end < headerBytes) throw corruptObject('a pack is cut short')
   const hash = createHash('sha1')
   const bytes = windowOf(file)
   for (let at = 0; at < end; at += windowBytes) hash.update(await bytes(at, Math.min(windowBytes, end - at)))
   const checksum = Buffer.from(await bytes(end, checksumBytes))
-  if (!hash.digest().equals(checksum)) throw corrupt('a pack does not have the checksum that it says')
+  if (!hash.digest().equals(checksum)) throw corruptObject('a pack does not have the checksum that it says')
   return checksum
-}
-
-function corrupt(message: string): GitError {
-  return new GitError('corrupt-object', message)
 }

@@ -2,11 +2,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { hasCode } from '../../system/error-code.ts'
-import { commonDir, readLines } from '../common-dir.ts'
+import { readIfThere } from '../../system/read-if-there.ts'
 import { GitError } from '../git-error.ts'
+import { addWhole, copyPack, type Pack } from './consolidate-packs.ts'
 import { looseInfo, loosePath, readLoose, streamLoose } from './loose-object.ts'
 import { type GitObject, hashObject, isOid, type ObjectInfo, type Oid } from './object.ts'
-import { addWhole, copyPack, type Pack } from './pack-copy.ts'
 import { PackIndex } from './pack-index.ts'
 import { type BaseCache, newBaseCache, PackReader } from './pack-reader.ts'
 import type { PackWriter } from './pack-writer.ts'
@@ -110,10 +110,9 @@ export class ObjectStore {
    * @throws {GitError} `missing-object` where one is not there, `corrupt-object`
    */
   async copyTo(writer: PackWriter, wanted: ReadonlySet<Oid>): Promise<void> {
-    const isWanted = (oid: Oid) => wanted.has(oid)
     for (const pack of this.#opened().flatMap((folder) => folder.packs)) {
       try {
-        await copyPack(writer, pack, { isWanted })
+        await copyPack(writer, pack, wanted)
       } catch (error) {
         if (!isMissing(error)) throw error // It was repacked: its objects are found below.
       }
@@ -272,4 +271,15 @@ function namesIn(folder: string): string[] {
 
 function isMissing(error: unknown): boolean {
   return hasCode(error, 'ENOENT', 'ENOTDIR')
+}
+
+/** Returns the folder with the objects and refs of a repository. A linked work tree has them elsewhere (gitrepository-layout(5)). */
+export function commonDir(gitDir: string): string {
+  const path = readLines(join(gitDir, 'commondir'))[0]
+  return path === undefined ? gitDir : resolve(gitDir, path)
+}
+
+/** The lines of a small file; none where it is not there. */
+export function readLines(path: string): string[] {
+  return (readIfThere(path) ?? '').split('\n').filter((line) => line !== '')
 }

@@ -1,10 +1,11 @@
-import { readdir, readFile, rename, unlink, writeFile } from 'node:fs/promises'
+import { type FileHandle, open, readdir, readFile, rename, unlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { syncDirectory, writeSynced } from '../../system/durable-file.ts'
 import { hasCode } from '../../system/error-code.ts'
 import { isProcessGone, processToken } from '../process-token.ts'
+import { type IndexOptions, indexPack } from './index-pack.ts'
 import type { GitObject, Oid } from './object.ts'
-import { encodePack } from './pack.ts'
+import { encodePack, PackWriter } from './pack-writer.ts'
 
 /** No `tmp_`, which `gc --prune=now` clears away, and no `.pack` or `.idx` at the end, which git would take for packs. */
 const temporaryPrefix = 'ganglion-tmp.'
@@ -47,6 +48,45 @@ export function stagedPack(gitDir: string, name: string): StagedPack {
 /** Writes a pack and its index to where git does not find them. They are on the disk when this resolves. */
 export async function stagePack(staged: StagedPack, { pack, index }: { pack: Buffer; index: Buffer }): Promise<void> {
   await Promise.all([writeSynced(staged.pack, pack, 0o444), writeSynced(staged.index, index, 0o444)])
+}
+
+/** Stages a pack that `fill` writes object by object. It is on the disk when this resolves. @returns its checksum */
+export async function stageWrittenPack(
+  staged: StagedPack,
+  count: number,
+  fill: (writer: PackWriter) => Promise<void>,
+): Promise<string> {
+  return stage(staged, async (file) => {
+    const writer = new PackWriter(file, count)
+    await fill(writer)
+    return writer.finish()
+  })
+}
+
+/** Stages a pack that is received, once it is indexed; see {@link indexPack}. It is on the disk when this resolves. @returns its checksum */
+export async function stageReceivedPack(
+  staged: StagedPack,
+  bytes: AsyncIterable<Buffer>,
+  options: IndexOptions,
+): Promise<string> {
+  return stage(staged, async (file) => {
+    for await (const chunk of bytes) await file.writeFile(chunk)
+    return indexPack(staged.pack, file, options)
+  })
+}
+
+async function stage(
+  staged: StagedPack,
+  write: (file: FileHandle) => Promise<{ name: string; index: Buffer }>,
+): Promise<string> {
+  const file = await open(staged.pack, 'wx+', 0o444)
+  try {
+    const { name, index } = await write(file)
+    await Promise.all([file.sync(), writeSynced(staged.index, index, 0o444)])
+    return name
+  } finally {
+    await file.close()
+  }
 }
 
 export async function discardPack({ pack, index }: StagedPack): Promise<void> {

@@ -4,11 +4,10 @@ import { pipeline } from 'node:stream'
 import { createInflate } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 import { pauses } from '../../system/pauses.ts'
-import { GitError } from '../git-error.ts'
-import { applyDelta, resultSize } from './delta.ts'
+import { corruptObject, GitError } from '../git-error.ts'
 import { atOnce, inflateBeginning, inflateFrom } from './inflate.ts'
 import type { GitObject, ObjectInfo, ObjectType } from './object.ts'
-import { decodeEntryHead, longestHead } from './pack-entry.ts'
+import { applyDelta, decodeEntryHead, longestHead, resultSize } from './pack-entry.ts'
 import type { PackIndex } from './pack-index.ts'
 
 const longestChain = 10_000
@@ -66,7 +65,7 @@ export class PackReader {
         if (deltas.length > 0) this.#bases.set(this.#key(at), found)
       } else {
         if (resultSize(data) > maxBytes) throw tooLarge(maxBytes)
-        if (deltas.push({ offset: at, data }) > longestChain) throw corrupt('a chain of deltas has no end')
+        if (deltas.push({ offset: at, data }) > longestChain) throw corruptObject('a chain of deltas has no end')
         at = entry.base
         found = this.#bases.get(this.#key(at))
       }
@@ -84,7 +83,7 @@ export class PackReader {
     let entry = this.#entryAt(offset)
     const size = entry.base === undefined ? entry.size : this.#resultSize(entry)
     for (let depth = 0; entry.base !== undefined; depth++) {
-      if (depth > longestChain) throw corrupt('a chain of deltas has no end')
+      if (depth > longestChain) throw corruptObject('a chain of deltas has no end')
       entry = this.#entryAt(entry.base)
     }
     return { type: entry.type, size }
@@ -125,7 +124,7 @@ export class PackReader {
     const known = { size: head.size, start: offset + head.length, begun: data.subarray(head.length) }
     if ('type' in head) return { ...known, type: head.type }
     const base = 'distance' in head ? offset - head.distance : this.#index.offsetOf(head.base)
-    if (base === undefined || base < 0) throw corrupt('the base of a delta is not in its pack')
+    if (base === undefined || base < 0) throw corruptObject('the base of a delta is not in its pack')
     return { ...known, base }
   }
 
@@ -169,10 +168,6 @@ export class PackReader {
       await file.close()
     }
   }
-}
-
-function corrupt(message: string): GitError {
-  return new GitError('corrupt-object', message)
 }
 
 function tooLarge(maxBytes: number): GitError {

@@ -2,9 +2,8 @@ import { mkdir, readdir, readFile, rename, rm, rmdir, unlink } from 'node:fs/pro
 import { dirname, join } from 'node:path'
 import { hasCode } from '../../system/error-code.ts'
 import type { Oid } from '../objects/object.ts'
-import { removePackedRefs } from './packed-refs.ts'
-import { withLocks } from './ref-lock.ts'
-import { clearPackedRefsLock, isStale, staleLockAfterMs, unlessMissing } from './stale-lock.ts'
+import { clearPackedRefsLock, isStale, staleLockAfterMs, unlessMissing, withLocks } from './ref-lock.ts'
+import { removePackedRefs } from './refs.ts'
 
 /** Attempts to create a folder that another writer removes because it is empty. */
 const attempts = 10

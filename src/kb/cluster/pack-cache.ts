@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { createWriteStream, statSync } from 'node:fs'
-import { open, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { statSync } from 'node:fs'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
-import { GitError } from '../../git/git-error.ts'
-import { indexPack } from '../../git/objects/index-pack.ts'
+import { corruptObject } from '../../git/git-error.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import {
   discardPack,
@@ -13,12 +11,12 @@ import {
   removePack,
   type StagedPack,
   stagedPack,
+  stageReceivedPack,
 } from '../../git/objects/pack-files.ts'
 import { PackIndex } from '../../git/objects/pack-index.ts'
 import type { PackEntry } from '../../state/directory/repositories.ts'
 import type { PackStore } from '../../state/s3/s3-packs.ts'
 import { forEachAtOnce } from '../../system/concurrency/for-each-at-once.ts'
-import { writeSynced } from '../../system/durable-file.ts'
 import { readIfThere } from '../../system/read-if-there.ts'
 
 /** Content of the `.keep` file of a pack that the store has. git does not repack its objects, and never removes it. */
@@ -104,15 +102,8 @@ export class PackCache {
   async #fetchOne({ key, name, size }: PackEntry): Promise<void> {
     const staged = stagedPack(this.#gitDir, randomBytes(6).toString('hex'))
     try {
-      await pipeline(await this.#packs.get(key, size), createWriteStream(staged.pack, { flags: 'wx', mode: 0o444 }))
-      const file = await open(staged.pack)
-      try {
-        const found = await indexPack(staged.pack, file, { maxBytes })
-        if (found.name !== name) throw new GitError('corrupt-object', `the pack ${key} is not ${name}`)
-        await Promise.all([file.sync(), writeSynced(staged.index, found.index, 0o444)])
-      } finally {
-        await file.close()
-      }
+      const found = await stageReceivedPack(staged, await this.#packs.get(key, size), { maxBytes })
+      if (found !== name) throw corruptObject(`the pack ${key} is not ${name}`)
       await this.publish(name, staged)
     } finally {
       await discardPack(staged)

@@ -1,18 +1,16 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { open, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
+import { missingIds } from '../../git/history/reachable.ts'
+import { addWhole } from '../../git/objects/consolidate-packs.ts'
 import type { GitObject, Oid } from '../../git/objects/object.ts'
-import { encodePack } from '../../git/objects/pack.ts'
-import { addWhole } from '../../git/objects/pack-copy.ts'
-import { discardPack, type StagedPack, stagedPack, stagePack } from '../../git/objects/pack-files.ts'
-import { PackWriter } from '../../git/objects/pack-writer.ts'
-import type { Publication } from '../../git/refs/ref-store.ts'
+import { discardPack, type StagedPack, stagedPack, stagePack, stageWrittenPack } from '../../git/objects/pack-files.ts'
+import { encodePack } from '../../git/objects/pack-writer.ts'
+import type { Publication } from '../../git/ref-store.ts'
 import { type ReadableObjects, Repository } from '../../git/repository.ts'
-import { missingIds } from '../../git/transport/missing-objects.ts'
 import type { PackEntry } from '../../state/directory/repositories.ts'
 import type { PackStore } from '../../state/s3/s3-packs.ts'
-import { writeSynced } from '../../system/durable-file.ts'
 import { PackCache } from './pack-cache.ts'
 
 /** Refs of a repository, and the pack with everything reachable from them; none if there is no ref. */
@@ -76,29 +74,15 @@ export async function stageNewPack(
   )
   for (const oid of objects.keys()) reachable.delete(oid)
   const others = await cache.unstored(reachable)
-  if (others.size > 0) return copyToPack(staged, repository, objects, others)
+  if (others.size > 0) {
+    return stageWrittenPack(staged, objects.size + others.size, async (writer) => {
+      for (const [oid, object] of objects) await addWhole(writer, oid, object)
+      await repository.copyTo(writer, others)
+    })
+  }
   const { name, ...bytes } = await encodePack(objects)
   await stagePack(staged, bytes)
   return name
-}
-
-async function copyToPack(
-  staged: StagedPack,
-  repository: Repository,
-  objects: ReadonlyMap<Oid, GitObject>,
-  others: ReadonlySet<Oid>,
-): Promise<string> {
-  const file = await open(staged.pack, 'wx', 0o444)
-  try {
-    const writer = new PackWriter(file, objects.size + others.size)
-    for (const [oid, object] of objects) await addWhole(writer, oid, object)
-    await repository.copyTo(writer, others)
-    const { name, index } = await writer.finish()
-    await Promise.all([file.sync(), writeSynced(staged.index, index, 0o444)])
-    return name
-  } finally {
-    await file.close()
-  }
 }
 
 function withStaged(repository: Repository, objects: ReadonlyMap<Oid, GitObject>): ReadableObjects {

@@ -1,5 +1,5 @@
 import type { Oid } from '../../git/objects/object.ts'
-import type { Heads } from '../../git/refs/ref-store.ts'
+import type { Heads } from '../../git/ref-store.ts'
 import { Repository } from '../../git/repository.ts'
 import type { Staging } from '../../git/staging.ts'
 import { parseKbFile } from '../../markdown/file/kb-file.ts'

@@ -5,7 +5,7 @@ import { operatorsGit, withoutCredentials } from '../../git/native/operators-git
 import { readRef } from '../../git/refs/refs.ts'
 import { Repository } from '../../git/repository.ts'
 import { meterPack, type PackLimits, PackRefused } from '../../git/serve/pack-meter.ts'
-import type { IncomingLimits } from '../../git/transport/incoming-pack.ts'
+import type { IncomingLimits } from '../../git/transport/quarantine.ts'
 import { mainRef, queueRef, sharedRefs } from '../../kb/refs/kb-refs.ts'
 import { syncTree } from '../../system/durable-file.ts'
 import { folderSize } from '../../system/folder-size.ts'

@@ -1,11 +1,9 @@
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
-import { isAncestor, mergeBase } from '../../../src/git/history/ancestry.ts'
-import { CommitWalk } from '../../../src/git/history/commit-walk.ts'
-import { commitsBetween, readCommits, trailersBetween } from '../../../src/git/history/history.ts'
+import { CommitWalk, isAncestor, mergeBase } from '../../../src/git/history/ancestry.ts'
+import { commitsBetween, readCommits } from '../../../src/git/history/history.ts'
 import { trailersOf } from '../../../src/git/history/trailers.ts'
-import { listFiles } from '../../../src/git/list-files.ts'
-import { Repository } from '../../../src/git/repository.ts'
+import { listFiles, Repository } from '../../../src/git/repository.ts'
 import { fc } from '../../support/properties.ts'
 import { tempDir } from '../../support/temp.ts'
 import { nativeGit, nativeGitBytes } from '../support/native-git.ts'
@@ -149,13 +147,6 @@ test('the trailers of any message', () => {
   expect(messages.map((message) => [message, trailersOf(message)])).toEqual(
     messages.map((message, at) => [message, expected[at]]),
   )
-})
-
-test('commits with their trailers, the latest first; a merge names no paths', async () => {
-  const merge = oids.find((oid) => native('rev-list', '--parents', '-1', oid)[0]?.split(' ').length === 3) ?? ''
-  const [first = ''] = native('rev-parse', `${merge}^`)
-  const [latest] = await trailersBetween(repository, { from: first, to: merge, names: ['Kind'], max: 5 })
-  expect(latest).toEqual({ trailers: {}, paths: [] })
 })
 
 test('the history of a shallow clone ends where its commits do', async () => {

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { hashObject } from '../../../src/git/objects/object.ts'
-import { ObjectCache } from '../../../src/git/objects/object-cache.ts'
+import { ObjectCache } from '../../../src/git/repository.ts'
 
 /** A blob in the pool of small buffers, as a read gives it. */
 function blob(text: string) {

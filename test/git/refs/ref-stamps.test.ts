@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { stampRefs } from '../../../src/git/folder-refs.ts'
+import { stampRefs } from '../../../src/git/ref-store.ts'
 import { tempDir } from '../../support/temp.ts'
 
 const main = 'refs/heads/main'

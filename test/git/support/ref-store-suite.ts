@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { GroupCommit } from '../../../src/git/group-commit.ts'
 import type { GitObject, Oid } from '../../../src/git/objects/object.ts'
-import type { Publication, RefStore } from '../../../src/git/refs/ref-store.ts'
+import type { Publication, RefStore } from '../../../src/git/ref-store.ts'
 import type { Repository } from '../../../src/git/repository.ts'
 import { Staging } from '../../../src/git/staging.ts'
 import { nativeGit } from './native-git.ts'

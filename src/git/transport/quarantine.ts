@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, open, rename, rm, unlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rm, stat, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { writeSynced } from '../../system/durable-file.ts'
+import { hasCode } from '../../system/error-code.ts'
 import { GitError } from '../git-error.ts'
-import { indexPack } from '../objects/index-pack.ts'
 import type { GitObject, ObjectInfo } from '../objects/object.ts'
-import { keptByUs, publishPack } from '../objects/pack-files.ts'
+import { keptByUs, packPath, publishPack, type StagedPack, stageReceivedPack } from '../objects/pack-files.ts'
 import { decodeEntry, sortKey } from '../objects/tree.ts'
 import { meterPack, type PackLimits, PackRefused } from '../serve/pack-meter.ts'
 
@@ -48,44 +47,42 @@ export async function withQuarantine<T>(
   // By this name what a crash leaves is known to be a quarantine.
   const folder = join(gitDir, 'objects', `tmp_objdir-incoming-${randomBytes(6).toString('hex')}`)
   try {
-    const packs = join(folder, 'pack')
-    await mkdir(packs, { recursive: true })
-    const name = await receive(pack, packs, limits)
-    return await use({ folder, admit: () => admit(packs, join(gitDir, 'objects', 'pack'), name) })
+    await mkdir(join(folder, 'pack'), { recursive: true })
+    // Both files have names by which the folder's readers find them.
+    const staged = { pack: join(folder, 'pack', 'incoming.pack'), index: join(folder, 'pack', 'incoming.idx') }
+    const name = await receive(pack, staged, limits)
+    return await use({ folder, admit: () => admit(staged, packPath(gitDir, name)) })
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
 }
 
-/** @returns the name of the pack, without an extension */
-async function receive(pack: AsyncIterable<Buffer>, folder: string, limits: IncomingLimits): Promise<string> {
-  const path = join(folder, 'incoming')
-  const file = await open(path, 'wx+', 0o444)
+/** @returns the checksum of the pack */
+async function receive(pack: AsyncIterable<Buffer>, staged: StagedPack, limits: IncomingLimits): Promise<string> {
   try {
-    let size = 0
-    for await (const chunk of meterPack(pack[Symbol.asyncIterator](), limits)) {
-      size += chunk.length
-      if (size > limits.maxPack) throw new PackRefused(`The pack has more than ${limits.maxPack} bytes.`)
-      await file.writeFile(chunk)
-    }
-    const { name, index } = await indexPack(path, file, { maxBytes: limits.maxObjectBytes, check: checkObject })
-    await file.sync()
-    await writeSynced(join(folder, `pack-${name}.idx`), index, 0o444)
-    await rename(path, join(folder, `pack-${name}.pack`))
-    return `pack-${name}`
+    return await stageReceivedPack(staged, bounded(pack, limits), {
+      maxBytes: limits.maxObjectBytes,
+      check: checkObject,
+    })
   } catch (error) {
     if (error instanceof GitError) throw new PackRefused(`The pack is damaged: ${error.message}.`)
     throw error
-  } finally {
-    await file.close()
   }
 }
 
-async function admit(from: string, to: string, name: string): Promise<() => Promise<void>> {
-  const keep = join(to, `${name}.keep`)
-  await writeFile(keep, keptByUs)
-  await publishPack({ pack: join(from, `${name}.pack`), index: join(from, `${name}.idx`) }, join(to, name))
-  return () => unlink(keep)
+async function* bounded(pack: AsyncIterable<Buffer>, limits: IncomingLimits): AsyncGenerator<Buffer> {
+  let size = 0
+  for await (const chunk of meterPack(pack[Symbol.asyncIterator](), limits)) {
+    size += chunk.length
+    if (size > limits.maxPack) throw new PackRefused(`The pack has more than ${limits.maxPack} bytes.`)
+    yield chunk
+  }
+}
+
+async function admit(staged: StagedPack, final: string): Promise<() => Promise<void>> {
+  await writeFile(`${final}.keep`, keptByUs)
+  await publishPack(staged, final)
+  return () => unlink(`${final}.keep`)
 }
 
 /**
@@ -115,5 +112,32 @@ function checkTree(data: Buffer): void {
     names.add(entry.name)
     before = key
     at = end
+  }
+}
+
+/** Milliseconds without a change after which a push is taken to have been killed. */
+const abandonedAfter = 3_600_000
+
+/** Removes what pushes that were killed left behind: folders of objects that nobody judged. */
+export async function clearAbandonedQuarantines(gitDir: string, now = Date.now()): Promise<void> {
+  const objects = join(gitDir, 'objects')
+  for (const name of await readdir(objects)) {
+    if (!name.startsWith('tmp_objdir-')) continue
+    const quarantine = join(objects, name)
+    const changed = await lastChange(quarantine)
+    if (changed !== undefined && now - changed > abandonedAfter) await rm(quarantine, { recursive: true, force: true })
+  }
+}
+
+/** Returns the time of the last change of a folder and its contents; undefined if it is gone. */
+async function lastChange(folder: string): Promise<number | undefined> {
+  try {
+    const names = ['', ...(await readdir(folder, { recursive: true }))]
+    const times = await Promise.all(names.map(async (name) => (await stat(join(folder, name))).mtimeMs))
+    return Math.max(...times)
+  } catch (error) {
+    // A push that ends takes its folder away.
+    if (hasCode(error, 'ENOENT')) return undefined
+    throw error
   }
 }
