@@ -93,7 +93,7 @@ export async function changedWithoutGit(gitDir: string, dir: string, commit: Oid
 }
 
 /** Takes the names of commits, branches and tags, and no other revisions. */
-export async function findCommitWithoutGit(gitDir: string, revision: string): Promise<Oid | undefined> {
+async function findCommitWithoutGit(gitDir: string, revision: string): Promise<Oid | undefined> {
   const { readCommit, resolveRef } = await import('isomorphic-git')
   const gitdir = commonDir(gitDir)
   try {

@@ -51,7 +51,7 @@ function readDistance(bytes: Buffer, at: number): { distance: number; end: numbe
 }
 
 /** A number of 7 bits a byte, the least significant first, and where it ends. */
-export function readSize(data: Buffer, at: number): { value: number; end: number } {
+function readSize(data: Buffer, at: number): { value: number; end: number } {
   let [value, scale, end] = [0, 1, at]
   for (;;) {
     const byte = data[end++]

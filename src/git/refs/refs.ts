@@ -110,13 +110,13 @@ export function isRefName(name: string): boolean {
 const oidLength = 40
 
 /** The refs that stand together in one file (gitrepository-layout(5)), in its order. */
-export function readPackedRefs(gitDir: string): Map<string, Oid> {
+function readPackedRefs(gitDir: string): Map<string, Oid> {
   const entries = readLines(gitDir).filter((line) => isEntry(line))
   return new Map(entries.map((line) => [line.slice(oidLength + 1), line.slice(0, oidLength)]))
 }
 
 /** Finds one packed ref without parsing the others: each request does this. */
-export function findPackedRef(gitDir: string, ref: string): Oid | undefined {
+function findPackedRef(gitDir: string, ref: string): Oid | undefined {
   const text = readText(gitDir)
   const end = text.indexOf(` ${ref}\n`)
   return end < 0 ? undefined : text.slice(end - oidLength, end)
