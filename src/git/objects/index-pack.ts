@@ -31,7 +31,7 @@ type Delta = Entry & { base: Oid | number }
 export async function indexPack(
   path: string,
   file: FileHandle,
-  { maxBytes, check = () => {} }: IndexOptions,
+  { maxBytes, check = () => {} }: PackIndexing,
 ): Promise<{ name: string; index: Buffer }> {
   const checksum = await checkedChecksum(file)
   const offsets = new Map<Oid, number>()
@@ -50,8 +50,8 @@ export async function indexPack(
 }
 
 type Check = (object: { type: ObjectInfo['type']; data: Buffer }) => void
-export type IndexOptions = { maxBytes: number; check?: Check }
-type Resolving = Required<IndexOptions> & {
+export type PackIndexing = { maxBytes: number; check?: Check }
+type Resolving = Required<PackIndexing> & {
   whole: readonly (Entry & { oid: Oid })[]
   offsetOf(oid: Oid): number | undefined
   add(oid: Oid, entry: Entry): void

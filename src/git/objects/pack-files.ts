@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { syncDirectory, writeSynced } from '../../system/durable-file.ts'
 import { hasCode } from '../../system/error-code.ts'
 import { isProcessGone, processToken } from '../process-token.ts'
-import { type IndexOptions, indexPack } from './index-pack.ts'
+import { indexPack, type PackIndexing } from './index-pack.ts'
 import type { GitObject, Oid } from './object.ts'
 import { encodePack, PackWriter } from './pack-writer.ts'
 
@@ -67,7 +67,7 @@ export async function stageWrittenPack(
 export async function stageReceivedPack(
   staged: StagedPack,
   bytes: AsyncIterable<Buffer>,
-  options: IndexOptions,
+  options: PackIndexing,
 ): Promise<string> {
   return stage(staged, async (file) => {
     for await (const chunk of bytes) await file.writeFile(chunk)
