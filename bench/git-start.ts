@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers'
-import type { Order } from '../src/git/native/spawner/launch.ts'
-import { Spawner } from '../src/git/native/spawner/spawner.ts'
-import { type StartProgram, startDirectly } from '../src/git/native/spawner/start-program.ts'
+import type { Order } from '../src/git/native/child-program.ts'
+import { type StartProgram, startDirectly } from '../src/git/native/child-program.ts'
+import { Spawner } from '../src/git/native/spawner.ts'
 import { inTurn, milliseconds } from './support/measure.ts'
 
 const sizes = [150, 300, 600, 1000]

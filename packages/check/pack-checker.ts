@@ -54,7 +54,7 @@ async function bundle(): Promise<OutputChunk[]> {
     input: {
       main: server('main.js'),
       'parse-worker': server('markdown/pool/parse-worker.ts'),
-      'spawner-program': server('git/native/spawner/spawner-program.ts'),
+      'spawner-program': server('git/native/spawner-program.ts'),
       worker: join(dirname(createRequire(import.meta.url).resolve('piscina')), 'worker.js'),
     },
     platform: 'node',

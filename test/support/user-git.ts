@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers'
-import { startProgram } from '../../src/git/native/spawner/start-program.ts'
+import { startProgram } from '../../src/git/native/spawner.ts'
 
 export type GitRun = { code: number | null; stdout: string; stderr: string }
 

@@ -2,8 +2,8 @@ import { tmpdir } from 'node:os'
 import type { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { GitError } from '../git-error.ts'
-import type { End, RunningProgram } from './spawner/launch.ts'
-import { startProgram } from './spawner/start-program.ts'
+import type { End, RunningProgram } from './child-program.ts'
+import { startProgram } from './spawner.ts'
 
 /** Settings of every spawned git, so that nothing in the set-up of the machine, the user or the repository changes what it does. */
 export const isolation: readonly string[] = [

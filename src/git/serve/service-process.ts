@@ -1,8 +1,8 @@
 import { type Duplex, PassThrough, type Readable, type Writable } from 'node:stream'
 import { GitError } from '../git-error.ts'
+import type { End, RunningProgram } from '../native/child-program.ts'
 import { gitEnvironment, isolation } from '../native/git-process.ts'
-import type { End, RunningProgram } from '../native/spawner/launch.ts'
-import { startProgram } from '../native/spawner/start-program.ts'
+import { startProgram } from '../native/spawner.ts'
 
 export type ServiceProcessOptions = {
   /** Names git's subcommand in messages. */

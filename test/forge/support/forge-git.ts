@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join, relative } from 'node:path'
-import { startProgram } from '../../../src/git/native/spawner/start-program.ts'
+import { startProgram } from '../../../src/git/native/spawner.ts'
 import { nativeGit } from '../../git/support/native-git.ts'
 import { runProgram } from '../../support/run-program.ts'
 import { tempDir } from '../../support/temp.ts'

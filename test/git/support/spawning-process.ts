@@ -1,8 +1,8 @@
 import { closeSync, openSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Order } from '../../../src/git/native/spawner/launch.ts'
-import { programStarter } from '../../../src/git/native/spawner/start-program.ts'
+import type { Order } from '../../../src/git/native/child-program.ts'
+import { programStarter } from '../../../src/git/native/spawner.ts'
 
 /** A process that starts programs through a spawner, in the way that its first argument names; the second is their folder. */
 const [, , mode, cwd = '/'] = process.argv

@@ -5,11 +5,11 @@ import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { Order } from '../../../../src/git/native/spawner/launch.ts'
-import { Spawner } from '../../../../src/git/native/spawner/spawner.ts'
-import { type StartProgram, startDirectly } from '../../../../src/git/native/spawner/start-program.ts'
-import { processesIn, until } from '../../../http/support/git-server.ts'
-import { tempDir } from '../../../support/temp.ts'
+import type { Order } from '../../../src/git/native/child-program.ts'
+import { type StartProgram, startDirectly } from '../../../src/git/native/child-program.ts'
+import { Spawner } from '../../../src/git/native/spawner.ts'
+import { processesIn, until } from '../../http/support/git-server.ts'
+import { tempDir } from '../../support/temp.ts'
 
 const spawner = await Spawner.start()
 afterAll(() => spawner.stop())

@@ -5,14 +5,13 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
-import type { Order } from '../../../../src/git/native/spawner/launch.ts'
-import { Spawner } from '../../../../src/git/native/spawner/spawner.ts'
-import { programStarter } from '../../../../src/git/native/spawner/start-program.ts'
-import { processesIn, until } from '../../../http/support/git-server.ts'
-import { runNode, startNode } from '../../../support/process.ts'
-import { tempDir } from '../../../support/temp.ts'
+import type { Order } from '../../../src/git/native/child-program.ts'
+import { programStarter, Spawner } from '../../../src/git/native/spawner.ts'
+import { processesIn, until } from '../../http/support/git-server.ts'
+import { runNode, startNode } from '../../support/process.ts'
+import { tempDir } from '../../support/temp.ts'
 
-const fixture = fileURLToPath(new URL('../../support/spawning-process.ts', import.meta.url))
+const fixture = fileURLToPath(new URL('../support/spawning-process.ts', import.meta.url))
 
 function shell(script: string, cwd = '/'): Order {
   return { command: 'sh', args: ['-c', script], cwd, env: { PATH: process.env.PATH }, hasInput: false, channels: 0 }
