@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events'
 import type { Kysely, Transaction } from 'kysely'
 import { z } from 'zod'
 import { EventData, type EventKind } from '../contract/events.ts'
@@ -39,6 +40,13 @@ export type StoredEvent = NewEvent & { id: number; at: string }
 export type LoggedHeads = { main: string | undefined; queue: string | undefined }
 
 type Whose = { id: string; tenantId: string }
+type PastEvents = {
+  before: number
+  kbId: string | undefined
+  kinds: readonly EventKind[]
+  isCurator: boolean
+  limit: number
+}
 
 /** Maximum events of a tenant. The oldest are removed. */
 const maxKept = 1_000_000
@@ -53,8 +61,8 @@ const sweptAtOnce = 10_000
 export class EventLog extends Store {
   readonly #maxKept: number
   readonly #notifications: Notifications
-  /** Listeners waiting for a tenant's next event. */
-  readonly #waiting = new Map<string, Set<() => void>>()
+  /** Emits the id of a tenant at its next event. */
+  readonly #waiting = new EventEmitter().setMaxListeners(0)
   readonly #arrivals = new Map<string, number>()
   /** Arrivals whose tenants are not known. */
   #missed = 0
@@ -138,16 +146,8 @@ export class EventLog extends Store {
   }
 
   /** A tenant's events of some kinds before an id, of one knowledge base or of all, the latest first. */
-  async before(
-    tenantId: string,
-    {
-      before,
-      kbId,
-      kinds,
-      isCurator,
-      limit,
-    }: { before: number; kbId: string | undefined; kinds: readonly EventKind[]; isCurator: boolean; limit: number },
-  ): Promise<StoredEvent[]> {
+  async before(tenantId: string, options: PastEvents): Promise<StoredEvent[]> {
+    const { before, kbId, kinds, isCurator, limit } = options
     // An index gives the latest events of one kind. A single query for all kinds would read every event in between.
     const ofKind = (kind: EventKind) =>
       this.db
@@ -189,18 +189,17 @@ export class EventLog extends Store {
     if (this.arrivals(tenantId) !== seen || signal.aborted) return
     const { promise, resolve } = Promise.withResolvers<void>()
     const wake = () => resolve()
-    const waiting = this.#waiting.get(tenantId) ?? new Set()
-    this.#waiting.set(tenantId, waiting.add(wake))
+    this.#waiting.once(tenantId, wake)
     signal.addEventListener('abort', wake, { once: true })
     await promise
     signal.removeEventListener('abort', wake)
-    waiting.delete(wake)
+    this.#waiting.off(tenantId, wake)
   }
 
   /** Ends every wait for an {@link arrival} of a tenant. */
   wake(tenantId: string): void {
     this.#arrivals.set(tenantId, (this.#arrivals.get(tenantId) ?? 0) + 1)
-    for (const wake of this.#waiting.get(tenantId) ?? []) wake()
+    this.#waiting.emit(tenantId)
   }
 
   /** Ends every wait for an arrival of a tenant, in all processes. */
@@ -210,7 +209,7 @@ export class EventLog extends Store {
 
   #arriveAnywhere(): void {
     this.#missed += 1
-    for (const wake of [...this.#waiting.values()].flatMap((waiting) => [...waiting])) wake()
+    for (const tenantId of this.#waiting.eventNames()) this.#waiting.emit(tenantId)
   }
 
   /** Removes what is older than some days; answers how many events. */

@@ -3,7 +3,7 @@ import type { Transaction } from 'kysely'
 import { GanglionError } from '../contract/errors.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import type { Schema } from './database/schema.ts'
-import type { Idempotency, IdempotencyKey } from './idempotency-store.ts'
+import type { Idempotency } from './idempotency-store.ts'
 
 /** A request that creates something, with the `Idempotency-Key` that it may have. */
 export type KeyedRequest<Result> = {
@@ -40,29 +40,26 @@ export async function runIdempotent<Result>(
   const { idempotency, onError } = stores
   const { idempotencyKey, route, body, newId, parse, committed } = keyed
   const id = newId()
-  if (idempotencyKey === undefined) {
-    return orCommitted(
-      stores,
-      () => committed(id),
-      () => work(id, async () => {}),
-    )
-  }
+  const once = () => work(id, async () => {})
+  if (idempotencyKey === undefined) return orCommitted(stores, () => committed(id), once)
   const bodyHash = createHash('sha256').update(JSON.stringify(body)).digest('hex')
   const request = { tenantId, callerId, idempotencyKey, route, bodyHash, subjectId: id }
   const attempt = await idempotency.begin(request, stores.now())
   if (attempt.state === 'mismatch') throw new GanglionError('idempotency_key_reused')
   if (attempt.state === 'replay') return parse(attempt.body)
   const { subjectId } = attempt
-  const { result, error, isUnwritten } = await attemptTo(
-    async () => (await committed(subjectId)) ?? (await storedAnswer(idempotency, request, parse)),
-    async () => {
-      const earlier = attempt.state === 'retry' ? await committed(subjectId) : undefined
-      return (
-        earlier ??
-        work(subjectId, (transaction, result) => idempotency.finishWithin(transaction, request, answerOf(result)))
-      )
-    },
-  )
+  const found = async () => {
+    const present = await committed(subjectId)
+    if (present !== undefined) return present
+    // The answer may be committed together with what it is the answer to.
+    const stored = await idempotency.answer(request)
+    return stored && parse(stored.body)
+  }
+  const { result, error, isUnwritten } = await attemptTo(found, async () => {
+    const earlier = attempt.state === 'retry' ? await committed(subjectId) : undefined
+    if (earlier !== undefined) return earlier
+    return work(subjectId, (transaction, result) => idempotency.finishWithin(transaction, request, answerOf(result)))
+  })
   if (result === undefined) {
     // A retry may continue an attempt that got further than this one.
     const isRefused = attempt.state === 'new' && isUnwritten && error instanceof GanglionError
@@ -73,16 +70,6 @@ export async function runIdempotent<Result>(
   // The next request with this key finds what is committed.
   await idempotency.finish(request, answerOf(result)).catch(onError)
   return result
-}
-
-/** Returns an answer that was committed together with what it is the answer to. */
-async function storedAnswer<Result>(
-  idempotency: Idempotency,
-  request: IdempotencyKey,
-  parse: (answer: unknown) => Result,
-): Promise<Result | undefined> {
-  const stored = await idempotency.answer(request)
-  return stored && parse(stored.body)
 }
 
 function answerOf(body: unknown): { status: number; body: unknown } {

@@ -17,6 +17,7 @@ import { mainRef, queueRef, RefMissing, RepositoryMissing } from '../../kb/refs/
 import { nextNumber } from '../../kb/writing/record.ts'
 import { latestMigration } from '../../state/database/migrations/migrations.ts'
 import { openDatabase } from '../../state/database/open-database.ts'
+import { updateRows } from '../../state/database/store.ts'
 import { inTransaction } from '../../state/database/transaction.ts'
 import { KnowledgeBases } from '../../state/kb-store.ts'
 import { removeKbRows, removePeopleOfNone, removeTenantRows } from '../../state/removal.ts'
@@ -77,10 +78,8 @@ async function fill(
     })
     kbs.push({ id, slug, tenant, ...held })
   }
-  const hashes = await blobsOf(
-    ctx.sources,
-    kbs.map(({ id }) => id),
-  )
+  const ids = kbs.map(({ id }) => id)
+  const hashes = await blobsOf(ctx.sources, ids)
   const missingBlobs = await copyBlobs(ctx.blobs, hashes, files.blobs)
   await makePrivate(dir)
   await syncTree(dir)
@@ -105,7 +104,7 @@ async function leaveOnly(file: string, { tenantId, kbIds }: BackupPart): Promise
       const kept = transaction.selectFrom('sources').select('content_hash')
       await transaction.deleteFrom('blob_keys').where('sha256', 'not in', kept).execute()
       for (const table of ['tenants', 'knowledge_bases'] as const) {
-        await transaction.updateTable(table).set({ disabled_at: null }).execute()
+        await updateRows(transaction, table, {}, { disabled_at: null })
       }
     })
     await sql`vacuum`.execute(db)
@@ -139,14 +138,7 @@ async function registered(file: string): Promise<(KbIdentity & { tenant: string 
   const { db, close } = await openDatabase(file)
   try {
     const slugs = new Map((await new Tenants(db).list()).map(({ id, slug }) => [id, slug]))
-    const kbs = await new KnowledgeBases(db).all()
-    return kbs.map(({ id, tenantId, slug, prefix }) => ({
-      id,
-      tenantId,
-      slug,
-      prefix,
-      tenant: slugs.get(tenantId) ?? '',
-    }))
+    return (await new KnowledgeBases(db).all()).map((kb) => ({ ...kb, tenant: slugs.get(kb.tenantId) ?? '' }))
   } finally {
     await close()
   }
@@ -200,8 +192,7 @@ async function repositoryOf(
 
 /** Returns consistent refs: every approval on main is on the queue, and stays there. Other refs are independent. */
 async function refsOfOneMoment(repository: Repository): Promise<Map<string, Oid>> {
-  let main: Oid | undefined
-  let queue: Oid | undefined
+  let [main, queue]: (Oid | undefined)[] = []
   for (let attempt = 0; attempt < attempts; attempt++) {
     main = await repository.readRef(mainRef)
     queue = await repository.readRef(queueRef)

@@ -116,14 +116,10 @@ async function restoreInto(
   return { dataDir, kbs }
 }
 
-async function putSources(
-  files: readonly ReceivedFile[],
-  {
-    directory,
-    database,
-    bucket,
-  }: { directory: DataDirectory; database: Database | undefined; bucket: S3Options | undefined },
-): Promise<void> {
+type SourcesPlace = { directory: DataDirectory; database: Database | undefined; bucket: S3Options | undefined }
+
+async function putSources(files: readonly ReceivedFile[], place: SourcesPlace): Promise<void> {
+  const { directory, database, bucket } = place
   const rows = database ?? (await openDatabase(directory.database))
   try {
     const places = { directory, database: rows, now: rows.now, bucket, objects: undefined }

@@ -4,6 +4,7 @@ import type { Oid } from '../../git/objects/object.ts'
 import { isInternal } from '../../rules/access/audience.ts'
 import { fold } from '../../rules/text/fold.ts'
 import type { Schema } from '../../state/database/schema.ts'
+import { deleteRows, updateRows } from '../../state/database/store.ts'
 import { inTransaction } from '../../state/database/transaction.ts'
 import type { EventCandidate } from '../../state/event-store.ts'
 import { tablesOfKb } from '../../state/removal.ts'
@@ -93,29 +94,27 @@ async function removeRows(
   { kbId, tenantId, plan: { seqIds, sources, people } }: RowsToErase,
 ): Promise<void> {
   // Stored answers contain what was sent.
-  await transaction.deleteFrom('idempotency_keys').where('tenant_id', '=', tenantId).execute()
+  await deleteRows(transaction, 'idempotency_keys', { tenant_id: tenantId })
   // The forge still has the erased data, and its main would bring it back.
-  await transaction.deleteFrom('forge_links').where('kb_id', '=', kbId).execute()
+  await deleteRows(transaction, 'forge_links', { kb_id: kbId })
   for (const cited of [...seqIds, ...sources.map(({ id }) => id)]) {
     const turns = sql<string>`(select session_id from chat_turns
       where question || answer || citations || coalesce(grounds, '') like ${`%${cited}%`})`
     await transaction.deleteFrom('chat_sessions').where('kb_id', '=', kbId).where('id', 'in', turns).execute()
   }
-  for (const seqId of seqIds) {
-    await transaction.deleteFrom('opened_results').where('kb_id', '=', kbId).where('seq_id', '=', seqId).execute()
-  }
+  for (const seqId of seqIds) await deleteRows(transaction, 'opened_results', { kb_id: kbId, seq_id: seqId })
   for (const { id, contentHash, isOnly } of sources) {
-    await transaction.deleteFrom('jobs').where('document_id', '=', id).execute()
-    await transaction.deleteFrom('upload_chunks').where('upload_id', '=', id).execute()
-    await transaction.deleteFrom('uploads').where('id', '=', id).execute()
-    await transaction.deleteFrom('sources').where('id', '=', id).execute()
-    if (isOnly) await transaction.deleteFrom('blob_keys').where('sha256', '=', contentHash).execute()
+    await deleteRows(transaction, 'jobs', { document_id: id })
+    await deleteRows(transaction, 'upload_chunks', { upload_id: id })
+    await deleteRows(transaction, 'uploads', { id })
+    await deleteRows(transaction, 'sources', { id })
+    if (isOnly) await deleteRows(transaction, 'blob_keys', { sha256: contentHash })
   }
   for (const id of people) await erasePerson(transaction, id)
 }
 
 async function erasePerson(transaction: Transaction<Schema>, id: string): Promise<void> {
-  await transaction.deleteFrom('chat_sessions').where('owner_id', '=', `user:${id}`).execute()
+  await deleteRows(transaction, 'chat_sessions', { owner_id: `user:${id}` })
   const agents = transaction.selectFrom('api_keys').select('grant_id').where('user_id', '=', id)
   await transaction
     .deleteFrom('oauth_records')
@@ -127,10 +126,9 @@ async function erasePerson(transaction: Transaction<Schema>, id: string): Promis
     .where('user_id', '=', id)
     .where('grant_id', 'is not', null)
     .execute()
-  for (const table of ['sessions', 'one_time_links', 'tour_marks'] as const) {
-    await transaction.deleteFrom(table).where('user_id', '=', id).execute()
-  }
-  await transaction.updateTable('audit').set({ address: null }).where('actor_id', '=', `user:${id}`).execute()
+  for (const table of ['sessions', 'one_time_links', 'tour_marks'] as const)
+    await deleteRows(transaction, table, { user_id: id })
+  await updateRows(transaction, 'audit', { actor_id: `user:${id}` }, { address: null })
   await transaction
     .updateTable('users')
     .set(({ fn, ref }) => ({

@@ -13,6 +13,7 @@ import { candidateRefs } from '../../kb/refs/candidate-head-names.ts'
 import { erasedCommits, formatErasedCommits } from '../../kb/refs/erased-commits.ts'
 import { erasedRef, sharedRefs } from '../../kb/refs/kb-refs.ts'
 import { ErasureUnfinished } from '../../state/database/database-errors.ts'
+import { updateRows } from '../../state/database/store.ts'
 import type { DataDirectory } from '../../state/directory/data-directory.ts'
 import type { PackEntry } from '../../state/directory/repositories.ts'
 import type { KbRecord } from '../../state/kb-store.ts'
@@ -162,7 +163,7 @@ export function finishErasure(ctx: Context, onStep: (step: ErasureStep) => void 
       const { oids, ...rows } = journal
       await eraseRows(database.db, { ...rows, oids: new Map(oids) }, async (transaction) => {
         // The journal itself names erased data.
-        await transaction.updateTable('stamps').set({ at: 'null' }).where('name', '=', 'erasure').execute()
+        await updateRows(transaction, 'stamps', { name: 'erasure' }, { at: 'null' })
       })
     }
     await database.compact()

@@ -1,19 +1,20 @@
 import { undefinedOn } from '../../contract/errors.ts'
 import type { Context } from '../../kb/context.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
-import { candidateOfFingerprint, neuronsOfConnector } from '../../kb/projection/candidate-index.ts'
+import { neuronsOfConnector } from '../../kb/projection/candidate-index.ts'
 import { findNeuron, neuronsInOrder, titleOf } from '../../kb/projection/neuron-queries.ts'
 import { surveyLinks } from '../../pages/graph/survey-links.ts'
 import { submitCandidate } from '../../queue/submit-candidate.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import type { Actor } from '../../rules/candidates/candidate.ts'
-import { findingFingerprint, impactOf, type LintFinding } from '../../rules/lint/link-survey.ts'
-import { lintCandidate, lintConnector, lintTitle } from '../../rules/lint/lint-candidate.ts'
+import type { LintFinding } from '../../rules/lint/link-survey.ts'
+import { lintCandidate, lintConnector } from '../../rules/lint/lint-candidate.ts'
 import { FeatureIndex } from '../../rules/lint/lint-features.ts'
 import { tagKey } from '../../rules/neurons/tag.ts'
 import { questionTerms } from '../../search/query/question.ts'
 import { analyserFor } from '../../search/text/analyser.ts'
 import { pauses } from '../../system/pauses.ts'
+import { describeFinding } from './list-findings.ts'
 
 export type LintResult = {
   rule: LintFinding['rule']
@@ -56,16 +57,8 @@ export async function lintKb(
 }
 
 function resultOf(kb: KnowledgeBase, finding: LintFinding): LintResult {
-  const { read: sql } = kb.projection
-  const fingerprint = findingFingerprint(finding)
-  const known = candidateOfFingerprint(sql, lintConnector, fingerprint)
-  return {
-    rule: finding.rule,
-    title: lintTitle(finding, (seqId) => titleOf(sql, seqId) ?? ''),
-    impact: impactOf(finding),
-    fingerprint,
-    ...(known === undefined ? { status: 'open' } : { status: 'proposed before', candidateId: known.id }),
-  }
+  const { candidate, ...found } = describeFinding(kb, finding)
+  return candidate ? { ...found, status: 'proposed before', candidateId: candidate.id } : { ...found, status: 'open' }
 }
 
 async function propose(ctx: Context, kb: KnowledgeBase, open: readonly Found[]): Promise<void> {

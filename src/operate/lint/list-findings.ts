@@ -77,25 +77,24 @@ export async function listFindings(
   }
 }
 
-function viewOf(kb: KnowledgeBase, finding: LintFinding): FindingView {
-  const { read: sql } = kb.projection
-  const named = (seqId: string) => ({ seqId, title: titleOf(sql, seqId) ?? seqId })
+/** Returns what all reports of a finding say. */
+export function describeFinding({ projection: { read: sql } }: KnowledgeBase, finding: LintFinding) {
   const fingerprint = findingFingerprint(finding)
   const known = candidateOfFingerprint(sql, lintConnector, fingerprint)
+  const title = lintTitle(finding, (seqId) => titleOf(sql, seqId) ?? '')
+  const candidate = known && { id: known.id, status: known.status }
+  return { rule: finding.rule, title, impact: impactOf(finding), fingerprint, candidate }
+}
+
+function viewOf(kb: KnowledgeBase, finding: LintFinding): FindingView {
+  const named = (seqId: string) => ({ seqId, title: titleOf(kb.projection.read, seqId) ?? seqId })
   const links = 'links' in finding && {
     target: finding.target,
     count: finding.links,
     places: finding.places.slice(0, maxShown).map(({ seqId, line }) => ({ ...named(seqId), line })),
   }
-  return {
-    rule: finding.rule,
-    fingerprint,
-    title: lintTitle(finding, (seqId) => titleOf(sql, seqId) ?? ''),
-    impact: impactOf(finding),
-    ...(links ? { links } : {}),
-    neurons: neuronsOf(finding).slice(0, maxShown).map(named),
-    candidate: known && { id: known.id, status: known.status },
-  }
+  const neurons = neuronsOf(finding).slice(0, maxShown).map(named)
+  return { ...describeFinding(kb, finding), ...(links && { links }), neurons }
 }
 
 /** Returns the Neurons that a finding is about, apart from those whose links it counts. */

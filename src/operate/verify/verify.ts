@@ -25,7 +25,7 @@ import { BlobNotFound } from '../../state/blobs/blob-store.ts'
 import { unnamedKeys } from '../../state/s3/sweep-unnamed.ts'
 import { forEachAtOnce } from '../../system/concurrency/for-each-at-once.ts'
 import { copyProjection, type StoredProjection } from '../copy-projection.ts'
-import { type KbVerification, problems, type VerifyProblem } from './verification.ts'
+import { addProblems, type KbVerification, problems, type VerifyProblem } from './verification.ts'
 import { verifyHistory, verifySearch } from './verify-history.ts'
 import { verifyQueue } from './verify-queue.ts'
 
@@ -85,14 +85,14 @@ async function verifyKb(ctx: Context, identity: KbIdentity): Promise<KbVerificat
     // Refs only advance: read after the projection, and main before the queue, each contains what the previous one needs.
     const stored = storedProjection(ctx.directory.index(id), scratch, found)
     const index = await soundIndex(ctx.directory.index(id), found)
-    found.problems.push(...problems('source', await verifySources(ctx, id)))
+    addProblems(found, 'source', ...(await verifySources(ctx, id)))
     const gitDir = await repositoryOf(ctx, id, join(scratch, 'fetched.git'), found)
     if (gitDir === undefined) return found
-    found.problems.push(...problems('repository', [...(await planted(gitDir)), ...(await soundness(gitDir))]))
+    addProblems(found, 'repository', ...(await planted(gitDir)), ...(await soundness(gitDir)))
     await verifyContents(ctx, { identity, gitDir }, { stored, index, scratch }, found)
   } catch (error) {
     if (!(error instanceof GitError)) throw error
-    found.problems.push({ kind: 'repository', message: oneLine(error.message, 1000) })
+    addProblems(found, 'repository', oneLine(error.message, 1000))
   } finally {
     await rm(scratch, { recursive: true, force: true })
   }
@@ -114,15 +114,15 @@ async function repositoryOf(
   const isHere = existsSync(join(gitDir, 'HEAD'))
   if (cluster === undefined) {
     if (isHere) return gitDir
-    found.problems.push({ kind: 'repository', message: `There is no repository ${gitDir}.` })
+    addProblems(found, 'repository', `There is no repository ${gitDir}.`)
     return undefined
   }
   const wrong = await fetchWhole(cluster, { kbId, gitDir: fetched })
   if (isHere) {
     const ofCopy = (await soundness(gitDir)).map((line) => `In the copy on this machine, which may be deleted: ${line}`)
-    found.problems.push(...problems('repository', ofCopy))
+    addProblems(found, 'repository', ...ofCopy)
   }
-  found.problems.push(...problems('repository', wrong ?? ['The database has no repository of it.']))
+  addProblems(found, 'repository', ...(wrong ?? ['The database has no repository of it.']))
   // The remaining checks would only repeat the problem of missing packs.
   return wrong?.length === 0 ? fetched : undefined
 }
@@ -147,10 +147,7 @@ function storedProjection(indexDir: string, scratch: string, found: KbVerificati
     return stored
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    found.problems.push({
-      kind: 'projection',
-      message: `The index cannot be read (${reason}): run "ganglion rebuild".`,
-    })
+    addProblems(found, 'projection', `The index cannot be read (${reason}): run "ganglion rebuild".`)
     return undefined
   }
 }
@@ -164,7 +161,7 @@ async function soundIndex(indexDir: string, found: KbVerification): Promise<Chec
     return index?.problems ?? []
   })
   const told = damage.map((problem) => `The search index is damaged (${problem}): run "ganglion rebuild".`)
-  found.problems.push(...problems('search', told))
+  addProblems(found, 'search', ...told)
   return damage.length === 0 ? index : undefined
 }
 
@@ -186,17 +183,18 @@ async function verifyContents(
     const wrongRefs = await verifyRefs(repository, { main, queue }, stored)
     const broken = await brokenRefs(repository, [mainRef, queueRef])
     const left = broken.map((ref) => `${ref} leads to no object: clones, pushes and backups leave it out; remove it`)
-    found.problems.push(...problems('ref', [...wrongRefs, ...left]))
+    addProblems(found, 'ref', ...wrongRefs, ...left)
     if (stored?.heads.main !== undefined && wrongRefs.length === 0) {
       await rebuilt.followTo(stored.heads)
-      found.problems.push(...problems('projection', projectionDifferences(stored.file, join(indexDir, projectionFile))))
+      const differences = compareProjections(stored.file, join(indexDir, projectionFile))
+      addProblems(found, 'projection', ...differences.map(describeDifference))
     }
     const { candidateIds, wrong } = await verifyQueue(repository, identity.id, queue)
-    found.problems.push(...problems('candidate', wrong))
+    addProblems(found, 'candidate', ...wrong)
     if (main === undefined) return
     await rebuilt.followTo({ main, queue })
     if (index !== undefined && wrongRefs.length === 0) {
-      found.problems.push(...problems('search', verifySearch(rebuilt, index)))
+      addProblems(found, 'search', ...verifySearch(rebuilt, index))
     }
     const history = await verifyHistory(rebuilt, candidateIds)
     const findings = await checkCommit(repository, main, { prefix: identity.prefix, parser })
@@ -205,14 +203,10 @@ async function verifyContents(
       ...findings.filter(({ severity, rule }) => severity === 'error' && rule !== 'conflict-marker'),
       ...identityProblems(rebuilt.projection.read),
     ]
-    found.problems.push(
-      ...history.problems,
-      ...problems('settings', await verifySettings(repository, main, identity)),
-      ...problems(
-        'file',
-        errors.map(({ path, line, rule, message }) => `${oneLine(path, 200)}:${line} ${rule}: ${message}`),
-      ),
-    )
+    const inFiles = errors.map(({ path, line, rule, message }) => `${oneLine(path, 200)}:${line} ${rule}: ${message}`)
+    found.problems.push(...history.problems)
+    addProblems(found, 'settings', ...(await verifySettings(repository, main, identity)))
+    addProblems(found, 'file', ...inFiles)
     found.notes.push(...history.notes)
   } finally {
     await rebuilt.close()
@@ -292,11 +286,6 @@ async function untilClean<Found>(look: () => Promise<Found[]>): Promise<Found[]>
     if (found.length === 0 || attempt === attempts) return found
     await delay(betweenAttemptsMs)
   }
-}
-
-/** Describes the differences between a projection and a rebuilt one, for people. Both are files. */
-function projectionDifferences(stored: string, rebuilt: string): string[] {
-  return compareProjections(stored, rebuilt).map(describeDifference)
 }
 
 function describeDifference({ table, onlyLeft, onlyRight }: TableDifference): string {
