@@ -4,7 +4,7 @@ import type { ChatCitation } from '../contract/chat.ts'
 import type { Audience } from '../rules/access/audience.ts'
 import { timeAfter } from './database/row-values.ts'
 import type { RowOf, Schema } from './database/schema.ts'
-import { changedRows, deleteRows, findRow, Store } from './database/store.ts'
+import { changedRows, deleteRows, findRow, Store, selectRows } from './database/store.ts'
 import { inTransaction } from './database/transaction.ts'
 import { servedKbs } from './lifecycle.ts'
 
@@ -162,10 +162,7 @@ export class ChatSessions extends Store {
 
   /** Turns of a session before a place in it, oldest first. */
   async turnsBefore(sessionId: string, ordinal: number | undefined, limit: number): Promise<PlacedTurn[]> {
-    const rows = await this.db
-      .selectFrom('chat_turns')
-      .selectAll()
-      .where('session_id', '=', sessionId)
+    const rows = await selectRows(this.db, 'chat_turns', { session_id: sessionId })
       .$if(ordinal !== undefined, (query) => query.where('ordinal', '<', ordinal ?? 0))
       .orderBy('ordinal', 'desc')
       .limit(limit)

@@ -5,7 +5,7 @@ import { EventData, type EventKind } from '../contract/events.ts'
 import { Notifications } from './database/notifications.ts'
 import { camelCase, daysBefore } from './database/row-values.ts'
 import type { RowOf, Schema } from './database/schema.ts'
-import { changedRows, findRow, Store, updateRows } from './database/store.ts'
+import { changedRows, findRow, Store, selectRows, updateRows } from './database/store.ts'
 import { inTransaction } from './database/transaction.ts'
 import { servedKbs } from './lifecycle.ts'
 
@@ -133,10 +133,7 @@ export class EventLog extends Store {
   }
 
   async #read(tenantId: string, id: number, limit: number): Promise<StoredEvent[]> {
-    const rows = await this.db
-      .selectFrom('events')
-      .selectAll()
-      .where('tenant_id', '=', tenantId)
+    const rows = await selectRows(this.db, 'events', { tenant_id: tenantId })
       .where('id', '>', id)
       .where('kb_id', 'in', servedKbs(this.db))
       .orderBy('id')
@@ -164,10 +161,7 @@ export class EventLog extends Store {
         .execute()
     const ids = (await Promise.all(kinds.map(ofKind))).flat().map(({ id }) => id)
     if (ids.length === 0) return []
-    const rows = await this.db
-      .selectFrom('events')
-      .selectAll()
-      .where('tenant_id', '=', tenantId)
+    const rows = await selectRows(this.db, 'events', { tenant_id: tenantId })
       .where('id', 'in', ids.sort((a, b) => b - a).slice(0, limit))
       .orderBy('id', 'desc')
       .execute()

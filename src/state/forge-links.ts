@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
 import { type Camel, camelCase, snakeCase, timeAfter } from './database/row-values.ts'
 import type { RowOf } from './database/schema.ts'
-import { deleteRows, findRow, findRows, Store, updateRows } from './database/store.ts'
+import { deleteRows, findRow, findRows, Store, selectRows, updateRows } from './database/store.ts'
 import { servedKbs } from './lifecycle.ts'
 
 /** Place of a secret, never the secret itself. */
@@ -45,23 +45,16 @@ export class ForgeLinks extends Store {
 
   /** Returns the links of one tenant, or of all, oldest first. `disabled`: includes knowledge bases that are not served. */
   async list(tenantId?: string, { disabled = false } = {}): Promise<ForgeLink[]> {
-    const rows = await this.db
-      .selectFrom('forge_links')
-      .selectAll()
+    const rows = await selectRows(this.db, 'forge_links', tenantId === undefined ? {} : { tenant_id: tenantId })
       .$if(!disabled, (query) => query.where('kb_id', 'in', servedKbs(this.db)))
-      .$if(tenantId !== undefined, (query) => query.where('tenant_id', '=', tenantId ?? ''))
       .orderBy('id')
       .execute()
     return rows.map(toLink)
   }
 
   async find(id: string): Promise<ForgeLink | undefined> {
-    const row = await this.db
-      .selectFrom('forge_links')
-      .selectAll()
-      .where('id', '=', id)
-      .where('kb_id', 'in', servedKbs(this.db))
-      .executeTakeFirst()
+    const served = selectRows(this.db, 'forge_links', { id }).where('kb_id', 'in', servedKbs(this.db))
+    const row = await served.executeTakeFirst()
     return row && toLink(row)
   }
 

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { GanglionError } from '../contract/errors.ts'
 import type { Notifications } from './database/notifications.ts'
 import type { Schema } from './database/schema.ts'
-import { Store } from './database/store.ts'
+import { findRows, Store, selectRows } from './database/store.ts'
 import { inTransaction, lockRow } from './database/transaction.ts'
 import { formerSlug, Lifecycle, type LifecycleFields, SlugTaken, servedKbs, toLifecycleFields } from './lifecycle.ts'
 import { Tenants } from './tenants.ts'
@@ -24,8 +24,7 @@ export class KnowledgeBases extends Store {
 
   /** Finds by slug, former slug or UUID within a tenant; no slug is shaped like a UUID. Skips disabled ones unless `disabled`. */
   async find(tenantId: string, slugOrId: string, { disabled = false } = {}): Promise<KbRecord | undefined> {
-    const row = await select(this.db)
-      .where('tenant_id', '=', tenantId)
+    const row = await selectRows(this.db, 'knowledge_bases', { tenant_id: tenantId, deleted_at: null })
       .where((where) =>
         where.or([
           where('slug', '=', slugOrId),
@@ -46,12 +45,8 @@ export class KnowledgeBases extends Store {
 
   /** The same, with those that are disabled. */
   async all(tenantId?: string): Promise<KbRecord[]> {
-    const rows = await select(this.db)
-      .$if(tenantId !== undefined, (query) => query.where('tenant_id', '=', tenantId ?? ''))
-      .orderBy('slug')
-      .orderBy('id')
-      .execute()
-    return rows.map(toLifecycleFields)
+    const some = { deleted_at: null, ...(tenantId !== undefined && { tenant_id: tenantId }) }
+    return (await findRows(this.db, 'knowledge_bases', some, 'slug', 'id')).map(toLifecycleFields)
   }
 
   /** The ids of those that are to be removed. */
@@ -84,8 +79,4 @@ export class KnowledgeBases extends Store {
   rename(kb: KbRecord, slug: string): Promise<void> {
     return this.lifecycle.rename(kb, slug, (db) => new KnowledgeBases(db).find(kb.tenantId, slug, { disabled: true }))
   }
-}
-
-function select(db: Kysely<Schema>) {
-  return db.selectFrom('knowledge_bases').selectAll().where('deleted_at', 'is', null)
 }

@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import { type Camel, camelCase, snakeCase } from './database/row-values.ts'
 import type { RowOf, Schema } from './database/schema.ts'
-import { Store } from './database/store.ts'
+import { Store, selectRows } from './database/store.ts'
 import { inTransaction } from './database/transaction.ts'
 import { servedKbs, servedTenants } from './lifecycle.ts'
 
@@ -49,15 +49,10 @@ export class Notices extends Store {
 
   /** Returns the notices that are due, oldest first and those of one moment by candidate. Skips knowledge bases that are not served. */
   async due(now: Date, limit: number): Promise<StoredNotice[]> {
-    const served = this.db.selectFrom('notices').selectAll().where('kb_id', 'in', servedKbs(this.db))
-    const due = served
-      .where('due_at', '<=', now.toISOString())
-      .orderBy('due_at')
-      .orderBy('at')
-      .orderBy('candidate_id')
-      .orderBy('decision')
-      .orderBy('id')
-    return (await due.limit(limit).execute()).map(camelCase)
+    let due = selectRows(this.db, 'notices', {}).where('due_at', '<=', now.toISOString())
+    for (const column of ['due_at', 'at', 'candidate_id', 'decision', 'id'] as const) due = due.orderBy(column)
+    const served = due.where('kb_id', 'in', servedKbs(this.db))
+    return (await served.limit(limit).execute()).map(camelCase)
   }
 
   async change(ids: readonly string[], to: Partial<StoredNotice>): Promise<void> {

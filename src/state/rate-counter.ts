@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import type { Database } from './database/database.ts'
 import { timeAfter } from './database/row-values.ts'
-import { changedRows, isPostgres } from './database/store.ts'
+import { changedRows, deleteRows, findRow, isPostgres } from './database/store.ts'
 
 /** Points counted in a span that began with the first of them, and the milliseconds until it ends. */
 export type Use = { points: number; endsIn: number }
@@ -88,13 +88,13 @@ class RowCounter implements RateCounter {
 
   async read(key: string): Promise<Use> {
     const { db, now } = this.#database
-    const row = await db.selectFrom('rate_uses').selectAll().where('key', '=', this.#keyOf(key)).executeTakeFirst()
+    const row = await findRow(db, 'rate_uses', { key: this.#keyOf(key) })
     const endsIn = row === undefined ? 0 : Date.parse(row.ends_at) - now().getTime()
     return row === undefined || endsIn <= 0 ? nothing : { points: row.points, endsIn }
   }
 
   async remove(key: string): Promise<void> {
-    await this.#database.db.deleteFrom('rate_uses').where('key', '=', this.#keyOf(key)).execute()
+    await deleteRows(this.#database.db, 'rate_uses', { key: this.#keyOf(key) })
   }
 
   #keyOf(key: string): string {

@@ -4,7 +4,7 @@ import { utcDay } from '../rules/utc-day.ts'
 import { createSecret } from './accounts/secret.ts'
 import { type Camel, camelCase } from './database/row-values.ts'
 import type { RowOf } from './database/schema.ts'
-import { deleteRows, findRows, Store, updateRows } from './database/store.ts'
+import { deleteRows, findRows, Store, selectRows, updateRows } from './database/store.ts'
 import { servedKbs } from './lifecycle.ts'
 
 /** Web pages of others that may ask a knowledge base without a key. */
@@ -28,12 +28,7 @@ export class Sites extends Store {
 
   /** None of a knowledge base that is not served. */
   async find(id: string): Promise<Site | undefined> {
-    const row = await this.db
-      .selectFrom('sites')
-      .selectAll()
-      .where('id', '=', id)
-      .where('kb_id', 'in', servedKbs(this.db))
-      .executeTakeFirst()
+    const row = await selectRows(this.db, 'sites', { id }).where('kb_id', 'in', servedKbs(this.db)).executeTakeFirst()
     return row && toSite(row)
   }
 

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import type { Notifications } from './database/notifications.ts'
 import type { RowOf, Schema } from './database/schema.ts'
-import { findRow, findRows, Store, updateRows } from './database/store.ts'
+import { findRow, findRows, Store, selectRows, updateRows } from './database/store.ts'
 import { formerSlug, Lifecycle, type LifecycleFields, toLifecycleFields } from './lifecycle.ts'
 
 /** Limits of a tenant; null: unlimited. */
@@ -20,7 +20,7 @@ export class Tenants extends Store {
 
   /** Finds a tenant by its slug or a former one. */
   async find(slug: string): Promise<Tenant | undefined> {
-    const row = await this.#select()
+    const row = await selectRows(this.db, 'tenants', { deleted_at: null })
       .where((where) => where.or([where('slug', '=', slug), where('former_slugs', 'like', formerSlug(slug))]))
       .executeTakeFirst()
     return row && toTenant(row)
@@ -51,7 +51,7 @@ export class Tenants extends Store {
       .values({ id: uuidv7(), slug, created_at: now.toISOString() })
       .onConflict((conflict) => conflict.column('slug').doNothing())
       .execute()
-    return toTenant(await this.#select().where('slug', '=', slug).executeTakeFirstOrThrow())
+    return toTenant(await selectRows(this.db, 'tenants', { slug, deleted_at: null }).executeTakeFirstOrThrow())
   }
 
   /** @throws {SlugTaken} */
@@ -61,10 +61,6 @@ export class Tenants extends Store {
 
   async setQuotas({ id }: Pick<Tenant, 'id'>, { sourceBytes, knowledgeBases }: Quotas): Promise<void> {
     await updateRows(this.db, 'tenants', { id }, { max_source_bytes: sourceBytes, max_kbs: knowledgeBases })
-  }
-
-  #select() {
-    return this.db.selectFrom('tenants').selectAll().where('deleted_at', 'is', null)
   }
 }
 

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { EventKind } from '../contract/events.ts'
 import { type Camel, camelCase } from './database/row-values.ts'
 import type { RowOf, Schema } from './database/schema.ts'
-import { deleteRows, findRow, Store } from './database/store.ts'
+import { deleteRows, findRow, Store, selectRows } from './database/store.ts'
 import { holdRow, inTransaction } from './database/transaction.ts'
 import { servedKbs, servedTenants } from './lifecycle.ts'
 
@@ -40,11 +40,8 @@ export class Webhooks extends Store {
 
   /** Returns the webhooks of one tenant, or of all, oldest first. */
   async list(tenantId?: string): Promise<Webhook[]> {
-    const rows = await this.db
-      .selectFrom('webhooks')
-      .selectAll()
+    const rows = await selectRows(this.db, 'webhooks', tenantId === undefined ? {} : { tenant_id: tenantId })
       .where('id', 'in', servedWebhooks(this.db))
-      .$if(tenantId !== undefined, (query) => query.where('tenant_id', '=', tenantId ?? ''))
       .orderBy('id')
       .execute()
     return rows.map(toWebhook)
@@ -69,14 +66,9 @@ export class Webhooks extends Store {
 
   /** The latest deliveries, newest first. */
   async deliveries(id: string): Promise<WebhookDelivery[]> {
-    const rows = await this.db
-      .selectFrom('webhook_deliveries')
-      .select(['event_id as eventId', 'kind', 'at', 'status', 'note', 'duration'])
-      .where('webhook_id', '=', id)
-      .orderBy('id', 'desc')
-      .limit(maxDeliveries)
-      .execute()
-    return rows
+    const latest = selectRows(this.db, 'webhook_deliveries', { webhook_id: id }).orderBy('id', 'desc')
+    const rows = await latest.limit(maxDeliveries).execute()
+    return rows.map(({ id: _, webhook_id: __, ...row }) => camelCase(row))
   }
 
   /** Notes what became of a message, and forgets the oldest. Nothing where the webhook is removed meanwhile. */
@@ -139,8 +131,7 @@ export class Webhooks extends Store {
         .where('id', '=', id)
         .$if(cursor !== undefined, (query) =>
           query
-            .where('cursor', '=', cursor ?? 0)
-            .where('enabled', '=', 1)
+            .where((webhook) => webhook.and({ cursor: cursor ?? 0, enabled: 1 }))
             .where('id', 'in', servedWebhooks(transaction)),
         )
         .executeTakeFirst()

@@ -5,7 +5,7 @@ import type { GitFetch, KeyAudience } from '../../contract/vocabulary.ts'
 import type { Database } from '../database/database.ts'
 import { type Camel, camelCase, timeAfter } from '../database/row-values.ts'
 import type { RowOf } from '../database/schema.ts'
-import { findRow, findRows, Store, updateRows } from '../database/store.ts'
+import { findRow, findRows, Store, selectRows, updateRows } from '../database/store.ts'
 import { RevisedCache } from './revised-cache.ts'
 import { createToken, hashToken, isToken } from './secret.ts'
 
@@ -152,10 +152,7 @@ export class ApiKeys extends Store {
 
   /** A tenant's keys, newest first, revoked and expired ones included; those that were made before the key `before`. */
   async page(tenantId: string, { before, limit }: { before?: string | undefined; limit: number }): Promise<ApiKey[]> {
-    const rows = await this.db
-      .selectFrom('api_keys')
-      .selectAll()
-      .where('tenant_id', '=', tenantId)
+    const rows = await selectRows(this.db, 'api_keys', { tenant_id: tenantId })
       .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
       .orderBy('id', 'desc')
       .limit(limit)

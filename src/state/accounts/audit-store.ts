@@ -1,7 +1,7 @@
 import type { Actor } from '../../rules/candidates/candidate.ts'
 import { type Camel, daysBefore } from '../database/row-values.ts'
 import type { RowOf } from '../database/schema.ts'
-import { changedRows, Store } from '../database/store.ts'
+import { changedRows, Store, selectRows } from '../database/store.ts'
 
 /** An action on a tenant. Changes of its knowledge are in git instead. */
 export type StoredAuditEntry = Omit<Camel<RowOf<'audit'>>, 'tenantId' | 'actorId' | 'actorName'> & {
@@ -18,10 +18,7 @@ export class Audit extends Store {
 
   /** A tenant's entries, the latest first; `before` is the id of the last one of the page before. */
   async list(tenantId: string, { before, limit }: { before?: number | undefined; limit: number }) {
-    const rows = await this.db
-      .selectFrom('audit')
-      .selectAll()
-      .where('tenant_id', '=', tenantId)
+    const rows = await selectRows(this.db, 'audit', { tenant_id: tenantId })
       .$if(before !== undefined, (query) => query.where('id', '<', before ?? 0))
       .orderBy('id', 'desc')
       .limit(limit)

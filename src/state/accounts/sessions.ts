@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid'
 import { type Camel, camelCase, snakeCase, timeAfter } from '../database/row-values.ts'
 import type { RowOf } from '../database/schema.ts'
-import { changedRows, deleteRows, Store } from '../database/store.ts'
+import { changedRows, deleteRows, Store, selectRows } from '../database/store.ts'
 import { createSecret, hashSecret } from './secret.ts'
 
 /** Milliseconds after its last use, and after its beginning, at which a session ends. */
@@ -95,10 +95,7 @@ export class Sessions extends Store {
 
   /** A user's sessions that have not ended, the last used first. */
   async list(userId: string, now: Date): Promise<StoredSession[]> {
-    const rows = await this.db
-      .selectFrom('sessions')
-      .selectAll()
-      .where('user_id', '=', userId)
+    const rows = await selectRows(this.db, 'sessions', { user_id: userId })
       .where('used_at', '>', timeAfter(now, -idleTime))
       .where('created_at', '>', timeAfter(now, -lifetime))
       .orderBy('used_at', 'desc')

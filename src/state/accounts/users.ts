@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid'
 import type { NoticeMode, PersonRole } from '../../contract/vocabulary.ts'
 import { type Camel, camelCase } from '../database/row-values.ts'
 import type { RowOf } from '../database/schema.ts'
-import { deleteRows, findRow, findRows, Store, updateRows } from '../database/store.ts'
+import { deleteRows, findRow, findRows, Store, selectRows, updateRows } from '../database/store.ts'
 import { createSecret } from './secret.ts'
 
 /** `isLinked`: an identity provider knows them. */
@@ -157,12 +157,9 @@ export class Users extends Store {
   /** Returns the enabled curators and administrators of a tenant, by e-mail. */
   async curators(tenantId: string): Promise<User[]> {
     const all = this.db.selectFrom('memberships').select('user_id').where('tenant_id', '=', tenantId)
-    const query = this.db
-      .selectFrom('users')
-      .selectAll()
-      .where('id', 'in', all.where('role', '<>', 'reader'))
-      .where('disabled_at', 'is', null)
-    return (await query.orderBy('email').execute()).map(toUser)
+    const enabled = selectRows(this.db, 'users', { disabled_at: null })
+    const curators = enabled.where('id', 'in', all.where('role', '<>', 'reader')).orderBy('email')
+    return (await curators.execute()).map(toUser)
   }
 
   /** Everybody by e-mail, with their roles. */

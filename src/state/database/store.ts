@@ -4,6 +4,7 @@ import {
   type Kysely,
   PostgresAdapter,
   type QueryExecutorProvider,
+  type SelectQueryBuilder,
   type UpdateResult,
 } from 'kysely'
 import type { RowOf, Schema } from './schema.ts'
@@ -23,6 +24,12 @@ export abstract class Store {
 }
 
 type Values<Table extends keyof Schema> = Partial<RowOf<Table>>
+
+/** Returns a query of the rows that have these values. */
+export function selectRows<Table extends keyof Schema>(db: Kysely<Schema>, table: Table, values: Values<Table>) {
+  const query: unknown = untyped(db).selectFrom<string>(table).selectAll().where(conditions(values))
+  return query as SelectQueryBuilder<Schema, Table, RowOf<Table>>
+}
 
 /** Returns a row that has these values. */
 export async function findRow<Table extends keyof Schema>(

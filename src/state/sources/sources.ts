@@ -3,7 +3,7 @@ import type { SourceStatus } from '../../contract/documents.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { snakeCase } from '../database/row-values.ts'
 import type { Schema } from '../database/schema.ts'
-import { changedRows, deleteRows, findRow, findRows, Store } from '../database/store.ts'
+import { changedRows, deleteRows, findRow, findRows, Store, selectRows } from '../database/store.ts'
 import { inTransaction, lockRow } from '../database/transaction.ts'
 import type { EventLog } from '../event-store.ts'
 import { servedKbs } from '../lifecycle.ts'
@@ -80,7 +80,7 @@ export class Sources extends Store {
     const found: Pick<Source, 'id' | 'tags' | 'uploader'>[] = []
     for (let at = 0; at < ids.length; at += idsPerQuery) {
       const some = ids.slice(at, at + idsPerQuery)
-      const query = this.#select().where('tenant_id', '=', tenantId).where('id', 'in', some)
+      const query = selectRows(this.db, 'sources', { tenant_id: tenantId }).where('id', 'in', some)
       found.push(...(await query.execute()).map(toSource))
     }
     return found
@@ -139,9 +139,7 @@ export class Sources extends Store {
     kbId: string,
     { below, limit, statuses, folder, fileType, text }: SourceFilter & { below?: number | undefined; limit: number },
   ): Promise<Source[]> {
-    const rows = await this.#select()
-      .where('kb_id', '=', kbId)
-      .where('archived_at', 'is', null)
+    const rows = await selectRows(this.db, 'sources', { kb_id: kbId, archived_at: null })
       .$if(below !== undefined, (query) => query.where('seq', '<', below ?? 0))
       .$if(statuses !== undefined, (query) => query.where('status', 'in', statuses ?? []))
       .$if(folder !== undefined, (query) => query.where(inFolder(folder ?? '/')))
@@ -158,11 +156,8 @@ export class Sources extends Store {
     { tenantId, uploader }: { tenantId: string; uploader: string },
     { status, below, limit }: { status?: SourceStatus | undefined; below?: string | undefined; limit: number },
   ): Promise<Source[]> {
-    const rows = await this.#select()
-      .where('tenant_id', '=', tenantId)
-      .where('uploader_id', '=', uploader)
+    const rows = await selectRows(this.db, 'sources', { tenant_id: tenantId, uploader_id: uploader, archived_at: null })
       .where('kb_id', 'in', servedKbs(this.db))
-      .where('archived_at', 'is', null)
       .$if(status !== undefined, (query) => query.where('status', '=', status ?? 'pending'))
       .$if(below !== undefined, (query) => query.where('id', '<', below ?? ''))
       .orderBy('id', 'desc')
@@ -213,11 +208,8 @@ export class Sources extends Store {
 
   /** Sources whose ingest is due or was cut off: those that are archived are not. The oldest first. */
   async unfinished(): Promise<Source[]> {
-    const rows = await this.#select()
-      .where('status', 'in', ['pending', 'ready', 'processing'])
-      .where('archived_at', 'is', null)
-      .orderBy('id')
-      .execute()
+    const unread = selectRows(this.db, 'sources', { archived_at: null })
+    const rows = await unread.where('status', 'in', ['pending', 'ready', 'processing']).orderBy('id').execute()
     return rows.map(toSource)
   }
 
@@ -254,11 +246,8 @@ export class Sources extends Store {
 
   /** Sources of every knowledge base that were ingested, archived ones last. */
   async ingested(): Promise<Source[]> {
-    const rows = await this.#select()
-      .where('status', '=', 'success')
-      .orderBy(sql`archived_at is not null`)
-      .orderBy('id')
-      .execute()
+    const ingested = selectRows(this.db, 'sources', { status: 'success' })
+    const rows = await ingested.orderBy(sql`archived_at is not null`).orderBy('id').execute()
     return rows.map(toSource)
   }
 
@@ -269,12 +258,8 @@ export class Sources extends Store {
 
   /** Sources of a knowledge base that are not archived and whose text was read. */
   async read(kbId: string): Promise<Source[]> {
-    const rows = await this.#select()
-      .where('kb_id', '=', kbId)
-      .where('extracted_at', 'is not', null)
-      .where('archived_at', 'is', null)
-      .execute()
-    return rows.map(toSource)
+    const present = selectRows(this.db, 'sources', { kb_id: kbId, archived_at: null })
+    return (await present.where('extracted_at', 'is not', null).execute()).map(toSource)
   }
 
   /** A mark that changes whenever {@link read} returns other Sources, or their texts change. */
@@ -306,10 +291,6 @@ export class Sources extends Store {
   /** Whether a Source of any tenant has these bytes; those of an archived one are kept as well. */
   async hasBytes(contentHash: string): Promise<boolean> {
     return (await findRow(this.db, 'sources', { content_hash: contentHash })) !== undefined
-  }
-
-  #select() {
-    return this.db.selectFrom('sources').selectAll()
   }
 }
 

@@ -1,7 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { type Camel, camelCase, snakeCase, timeAfter } from '../database/row-values.ts'
 import type { RowOf, Schema } from '../database/schema.ts'
-import { changedRows, deleteRows, findRows, Store, updateRows } from '../database/store.ts'
+import { changedRows, deleteRows, findRows, Store, selectRows, updateRows } from '../database/store.ts'
 import { inTransaction, lockRow } from '../database/transaction.ts'
 import { servedKbs } from '../lifecycle.ts'
 
@@ -61,27 +61,15 @@ export class Uploads extends Store {
 
   /** A tenant's upload, also one that has expired. */
   async find(tenantId: string, id: string): Promise<Upload | undefined> {
-    const row = await this.db
-      .selectFrom('uploads')
-      .selectAll()
-      .where('tenant_id', '=', tenantId)
-      .where('id', '=', id)
-      .where('kb_id', 'in', servedKbs(this.db))
-      .executeTakeFirst()
+    const known = selectRows(this.db, 'uploads', { tenant_id: tenantId, id })
+    const row = await known.where('kb_id', 'in', servedKbs(this.db)).executeTakeFirst()
     return row && toUpload(row)
   }
 
   /** Returns the open uploads of one uploader in a knowledge base, oldest first. */
   async openOf(kbId: string, uploaderId: string, now: Date): Promise<Upload[]> {
-    const rows = await this.db
-      .selectFrom('uploads')
-      .selectAll()
-      .where('kb_id', '=', kbId)
-      .where('uploader_id', '=', uploaderId)
-      .where('created_at', '>', expiry(now))
-      .where('finalized_at', 'is', null)
-      .orderBy('created_at')
-      .execute()
+    const open = selectRows(this.db, 'uploads', { kb_id: kbId, uploader_id: uploaderId, finalized_at: null })
+    const rows = await open.where('created_at', '>', expiry(now)).orderBy('created_at').execute()
     return rows.map(toUpload)
   }
 
