@@ -10,7 +10,7 @@ import { Slug } from '../rules/neurons/seq-id.ts'
 import { sourceTexts } from '../sources/ingest/source-texts.ts'
 import { inTransaction } from '../state/database/transaction.ts'
 import type { KbRecord } from '../state/kb-store.ts'
-import { type Lifecycle, type LifecycleFields, SlugTaken } from '../state/lifecycle.ts'
+import { type LifecycleFields, type LifecycleStore, SlugTaken } from '../state/lifecycle.ts'
 import { removeKbRows, removeTenantRows } from '../state/removal.ts'
 import type { Tenant } from '../state/tenants.ts'
 import { backup } from './backup/backup.ts'
@@ -55,7 +55,7 @@ export async function deleteKb(ctx: Context, by: Acting, kb: KbRecord): Promise<
   return basename(folder)
 }
 
-type Store<Of> = { lifecycle: Pick<Lifecycle, 'setDisabled'>; rename(subject: Of, slug: string): Promise<void> }
+type Store<Of> = Pick<LifecycleStore, 'setDisabled'> & { rename(subject: Of, slug: string): Promise<void> }
 
 async function changeLifecycle<Of extends LifecycleFields>(
   ctx: Context,
@@ -69,7 +69,7 @@ async function changeLifecycle<Of extends LifecycleFields>(
     await recordAct(ctx, by, { action: `${kind}.renamed`, subject: subject.slug, detail: `to ${slug}` })
   }
   if (isDisabled === undefined || isDisabled === (subject.disabledAt !== null)) return
-  await store.lifecycle.setDisabled(subject, isDisabled ? ctx.now() : null)
+  await store.setDisabled(subject, isDisabled ? ctx.now() : null)
   const action = `${kind}.${isDisabled ? 'disabled' : 'enabled'}` as const
   await recordAct(ctx, by, { action, subject: slug ?? subject.slug })
 }
@@ -81,11 +81,11 @@ async function changeLifecycle<Of extends LifecycleFields>(
  * @throws {GanglionError} `not_found`, `not_disabled` if another request deleted or enabled it meanwhile
  */
 export async function markDeleted(ctx: Context, { tenant, kb }: Subject, exportTo: string | undefined): Promise<void> {
-  const { lifecycle } = kb === undefined ? ctx.tenants : ctx.knowledgeBases
+  const store = kb === undefined ? ctx.tenants : ctx.knowledgeBases
   const subject = kb ?? (await ctx.tenants.get(tenant.id))
   if (subject === undefined) throw new GanglionError('not_found')
   const { disabledAt } = subject
-  if (disabledAt === null) await lifecycle.setDisabled(subject, ctx.now())
+  if (disabledAt === null) await store.setDisabled(subject, ctx.now())
   const kbs = kb === undefined ? await ctx.knowledgeBases.all(tenant.id) : [kb]
   let exported: string | undefined
   try {
@@ -96,7 +96,7 @@ export async function markDeleted(ctx: Context, { tenant, kb }: Subject, exportT
       exported = exportTo
     }
   } catch (error) {
-    if (disabledAt === null) await lifecycle.setDisabled(subject, null)
+    if (disabledAt === null) await store.setDisabled(subject, null)
     throw error
   }
   try {
@@ -104,8 +104,8 @@ export async function markDeleted(ctx: Context, { tenant, kb }: Subject, exportT
       kb === undefined ? await ctx.tenants.get(tenant.id) : await ctx.knowledgeBases.find(tenant.id, kb.id, all)
     // Somebody enabled it during the export, and it may have changed since.
     if (now?.disabledAt === null) throw new GanglionError('not_disabled')
-    if (kb === undefined) for (const each of kbs) await ctx.knowledgeBases.lifecycle.setDeleted(each, ctx.now())
-    if (!(await lifecycle.setDeleted(subject, ctx.now()))) throw new GanglionError('not_found')
+    if (kb === undefined) for (const each of kbs) await ctx.knowledgeBases.setDeleted(each, ctx.now())
+    if (!(await store.setDeleted(subject, ctx.now()))) throw new GanglionError('not_found')
   } catch (error) {
     // A concurrent deletion has an export of its own.
     if (exported !== undefined) await rm(exported, { recursive: true, force: true })

@@ -2,9 +2,16 @@ import type { Kysely } from 'kysely'
 import { GanglionError } from '../contract/errors.ts'
 import type { Notifications } from './database/notifications.ts'
 import type { Schema } from './database/schema.ts'
-import { findRows, Store, selectRows } from './database/store.ts'
+import { findRows, selectRows } from './database/store.ts'
 import { inTransaction, lockRow } from './database/transaction.ts'
-import { formerSlug, Lifecycle, type LifecycleFields, SlugTaken, servedKbs, toLifecycleFields } from './lifecycle.ts'
+import {
+  formerSlug,
+  type LifecycleFields,
+  LifecycleStore,
+  SlugTaken,
+  servedKbs,
+  toLifecycleFields,
+} from './lifecycle.ts'
 import { Tenants } from './tenants.ts'
 
 export type KbRecord = LifecycleFields & {
@@ -14,12 +21,9 @@ export type KbRecord = LifecycleFields & {
 }
 
 /** Knowledge bases and their tenants. Settings of a knowledge base live in its repository. */
-export class KnowledgeBases extends Store {
-  readonly lifecycle: Lifecycle
-
+export class KnowledgeBases extends LifecycleStore {
   constructor(db: Kysely<Schema>, notifications?: Notifications) {
-    super(db)
-    this.lifecycle = new Lifecycle(db, 'knowledge_bases', notifications)
+    super(db, 'knowledge_bases', notifications)
   }
 
   /** Finds by slug, former slug or UUID within a tenant; no slug is shaped like a UUID. Skips disabled ones unless `disabled`. */
@@ -49,12 +53,6 @@ export class KnowledgeBases extends Store {
     return (await findRows(this.db, 'knowledge_bases', some, 'slug', 'id')).map(toLifecycleFields)
   }
 
-  /** The ids of those that are to be removed. */
-  async deleted(): Promise<string[]> {
-    const query = this.db.selectFrom('knowledge_bases').select('id').where('deleted_at', 'is not', null)
-    return (await query.execute()).map(({ id }) => id)
-  }
-
   /** @throws {SlugTaken} @throws {GanglionError} `tenant_disabled`, `quota_exceeded` */
   async create(knowledgeBase: Pick<KbRecord, 'id' | 'tenantId' | 'slug' | 'prefix'>, now: Date): Promise<KbRecord> {
     const { id, tenantId, slug, prefix } = knowledgeBase
@@ -77,6 +75,6 @@ export class KnowledgeBases extends Store {
 
   /** @throws {SlugTaken} */
   rename(kb: KbRecord, slug: string): Promise<void> {
-    return this.lifecycle.rename(kb, slug, (db) => new KnowledgeBases(db).find(kb.tenantId, slug, { disabled: true }))
+    return this.setSlug(kb, slug, (db) => new KnowledgeBases(db).find(kb.tenantId, slug, { disabled: true }))
   }
 }

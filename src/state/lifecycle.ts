@@ -53,8 +53,8 @@ export function formerSlug(name: string): string {
   return /^[a-z0-9-]+$/.test(name) ? `%"${name}"%` : ''
 }
 
-/** Changes names and states of tenants, or of knowledge bases. All processes hear of it. */
-export class Lifecycle extends Store {
+/** Tenants, or knowledge bases: their names and states. All processes are notified of a change. */
+export abstract class LifecycleStore extends Store {
   readonly #table: 'tenants' | 'knowledge_bases'
   readonly #notifications: Notifications
 
@@ -64,8 +64,14 @@ export class Lifecycle extends Store {
     this.#notifications = notifications
   }
 
+  /** Returns the ids of those that are to be removed. */
+  async deleted(): Promise<string[]> {
+    const query = this.db.selectFrom(this.#table).select('id').where('deleted_at', 'is not', null)
+    return (await query.execute()).map(({ id }) => id)
+  }
+
   /** @param holder finds who has, or had, a name. @throws {SlugTaken} @throws {GanglionError} `not_found` */
-  async rename(
+  async setSlug(
     { id }: Pick<LifecycleFields, 'id'>,
     to: string,
     holder: (db: Kysely<Schema>) => Promise<LifecycleFields | undefined>,

@@ -2,20 +2,17 @@ import type { Kysely } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import type { Notifications } from './database/notifications.ts'
 import type { RowOf, Schema } from './database/schema.ts'
-import { findRow, findRows, Store, selectRows, updateRows } from './database/store.ts'
-import { formerSlug, Lifecycle, type LifecycleFields, toLifecycleFields } from './lifecycle.ts'
+import { findRow, findRows, selectRows, updateRows } from './database/store.ts'
+import { formerSlug, type LifecycleFields, LifecycleStore, toLifecycleFields } from './lifecycle.ts'
 
 /** Limits of a tenant; null: unlimited. */
 export type Quotas = { sourceBytes: number | null; knowledgeBases: number | null }
 
 export type Tenant = LifecycleFields & { quotas: Quotas }
 
-export class Tenants extends Store {
-  readonly lifecycle: Lifecycle
-
+export class Tenants extends LifecycleStore {
   constructor(db: Kysely<Schema>, notifications?: Notifications) {
-    super(db)
-    this.lifecycle = new Lifecycle(db, 'tenants', notifications)
+    super(db, 'tenants', notifications)
   }
 
   /** Finds a tenant by its slug or a former one. */
@@ -36,12 +33,6 @@ export class Tenants extends Store {
     return (await findRows(this.db, 'tenants', { deleted_at: null }, 'slug')).map(toTenant)
   }
 
-  /** The ids of those that are to be removed. */
-  async deleted(): Promise<string[]> {
-    const query = this.db.selectFrom('tenants').select('id').where('deleted_at', 'is not', null)
-    return (await query.execute()).map(({ id }) => id)
-  }
-
   /** Returns the tenant with a slug, and makes it if there is none. Concurrent callers get the same one. */
   async ensure(slug: string, now: Date): Promise<Tenant> {
     const known = await this.find(slug)
@@ -56,7 +47,7 @@ export class Tenants extends Store {
 
   /** @throws {SlugTaken} */
   rename(tenant: Tenant, slug: string): Promise<void> {
-    return this.lifecycle.rename(tenant, slug, (db) => new Tenants(db).find(slug))
+    return this.setSlug(tenant, slug, (db) => new Tenants(db).find(slug))
   }
 
   async setQuotas({ id }: Pick<Tenant, 'id'>, { sourceBytes, knowledgeBases }: Quotas): Promise<void> {

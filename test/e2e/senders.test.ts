@@ -123,7 +123,7 @@ test('a batch that is sent again stores only what was not stored', async () => {
   expect(second[1]).toMatchObject({ status: 201 })
   // The name leads to another knowledge base now.
   const old = await ctx.kb((await ctx.tenants.find('acme'))?.id ?? '', 'handbook')
-  await ctx.knowledgeBases.lifecycle.setDeleted(old.identity, ctx.now())
+  await ctx.knowledgeBases.setDeleted(old.identity, ctx.now())
   await createKnowledgeBase(ctx, { tenant: 'acme', slug: 'handbook' })
   expect(Object((await send([candidate])).body).results).toMatchObject([
     { status: 422, error: { error: 'idempotency_key_reused' } },

@@ -220,7 +220,7 @@ test('nobody is told of what they may not see any more, nor who wants no mails',
   expect((await work()).map(({ to }) => to[0])).toEqual(['gil@example.com'])
   await commentCandidate(ctx, bo.caller, id, { comment: '@cy @di @ed @flo @gil' })
   await makeNoticesAfterEvents(ctx, tenantId)
-  await ctx.knowledgeBases.lifecycle.setDisabled({ id: kbId }, new Date())
+  await ctx.knowledgeBases.setDisabled({ id: kbId }, new Date())
   await sendNotices(ctx, { send: () => expect.unreachable('a mail'), failed: () => {} })
 })
 

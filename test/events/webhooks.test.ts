@@ -258,18 +258,17 @@ test('what is replayed while it is sent is sent again', async () => {
 
 test('what is disabled while it is sent waits, is not behind, and goes on once it is served again', async () => {
   const { ctx, kbId, sender, add, tell, find } = await newSender()
-  const { lifecycle } = ctx.knowledgeBases
   const asked: number[] = []
   const target = await listen(async (request, response) => {
     asked.push(JSON.parse(await text(request)).data.id)
-    if (asked.length === 1) await lifecycle.setDisabled({ id: kbId }, new Date())
+    if (asked.length === 1) await ctx.knowledgeBases.setDisabled({ id: kbId }, new Date())
     response.writeHead(204).end()
   })
   const webhook = await add({ kbId, url: target.url })
   await tell('kb.pushed', 'ingest.failed')
   await sender.deliver()
   expect([asked, (await find(webhook)).cursor, await ctx.webhooks.lag()]).toEqual([[1], 0, 0])
-  await lifecycle.setDisabled({ id: kbId }, null)
+  await ctx.knowledgeBases.setDisabled({ id: kbId }, null)
   expect(await ctx.webhooks.lag()).toBe(2)
   await sender.deliver()
   expect([asked, (await find(webhook)).cursor]).toEqual([[1, 1, 2], 2])

@@ -137,7 +137,7 @@ test('an administrator of one tenant does not reach into another', async () => {
   }
   for (const disabledAt of [null, ctx.now(), null]) {
     // A disabled tenant comes back, with all who may enter it.
-    await ctx.tenants.lifecycle.setDisabled(shared.tenant, disabledAt)
+    await ctx.tenants.setDisabled(shared.tenant, disabledAt)
     for (const act of [
       () => changePerson(ctx, administrator, shared.user.id, 'disable'),
       () => makeResetLink(ctx, administrator, shared.user.id),

@@ -53,7 +53,7 @@ test('a knowledge base is found by slug and id, by its own tenant only', async (
 test('of two that delete a knowledge base at once, one does', async () => {
   const { knowledgeBases, acme } = await twoTenants()
   await knowledgeBases.create({ id: handbookId, tenantId: acme.id, slug: 'handbook', prefix: 'hb' }, at('10:00'))
-  const twice = [1, 2].map(() => knowledgeBases.lifecycle.setDeleted({ id: handbookId }, at('11:00')))
+  const twice = [1, 2].map(() => knowledgeBases.setDeleted({ id: handbookId }, at('11:00')))
   expect((await Promise.all(twice)).sort()).toEqual([false, true])
 })
 
@@ -85,7 +85,7 @@ test('every name that a knowledge base had stays its own, whoever renames it at 
     expect(await knowledgeBases.find(acme.id, slug)).toMatchObject({ id: handbookId })
     await expect(knowledgeBases.create({ ...handbook, id: otherId, slug }, at('10:00'))).rejects.toThrow(SlugTaken)
   }
-  await knowledgeBases.lifecycle.setDeleted(found, at('11:00'))
+  await knowledgeBases.setDeleted(found, at('11:00'))
   await expect(knowledgeBases.rename(found, 'late')).rejects.toMatchObject({ code: 'not_found' })
 })
 
@@ -97,6 +97,6 @@ test('a quota of knowledge bases holds for those that are made at once, and a di
   const made = await Promise.allSettled([make(handbookId, 'one'), make(otherId, 'two')])
   expect(made.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
   await tenants.setQuotas(acme, { knowledgeBases: null, sourceBytes: null })
-  await tenants.lifecycle.setDisabled(acme, at('11:00'))
+  await tenants.setDisabled(acme, at('11:00'))
   await expect(make(otherId, 'three')).rejects.toMatchObject({ code: 'tenant_disabled' })
 })

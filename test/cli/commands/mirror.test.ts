@@ -90,7 +90,7 @@ test('a repository whose main others wrote is left alone, and failures are said 
   expect((await mirror('--tenant', 'umbrella')).stderr).toContain('There is no tenant umbrella. Known tenants: acme.')
   await createKnowledgeBase(ctx, { tenant: 'umbrella', slug: 'handbook' })
   expect((await mirror()).stderr).toContain('Several tenants have a knowledge base handbook: say whose with --tenant.')
-  await ctx.knowledgeBases.lifecycle.setDisabled({ id }, ctx.now())
+  await ctx.knowledgeBases.setDisabled({ id }, ctx.now())
   expect((await mirror('--tenant', 'acme')).stderr).toContain('or it is disabled')
   expect(there('for-each-ref')).toBe('')
 })

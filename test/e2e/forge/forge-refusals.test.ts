@@ -98,7 +98,7 @@ test('a repository that cannot be one with the knowledge base is not linked, and
   const wrong = (text: string) => ({ fieldErrors: { url: [expect.stringContaining(text)] } })
   for (const disabledAt of [null, ctx.now(), null]) {
     // It is linked still once it is served again.
-    await ctx.knowledgeBases.lifecycle.setDisabled({ id: product.kbId }, disabledAt)
+    await ctx.knowledgeBases.setDisabled({ id: product.kbId }, disabledAt)
     await expect(linkTo({ ...forge, url: forge.url.replace('handbook', 'Handbook') })).rejects.toMatchObject(
       wrong('linked to another knowledge base'),
     )

@@ -312,7 +312,7 @@ test('a disable ends streams of events with the reason, and an export has every 
   await Promise.all([writing, late, marked])
   expect(existsSync(join(target, 'manifest.json'))).toBe(true)
   expect(await streams[0]).toBe('"error":"not_found"')
-  await ctx.tenants.lifecycle.setDisabled({ id: acme }, ctx.now())
+  await ctx.tenants.setDisabled({ id: acme }, ctx.now())
   expect(await streams[1]).toBe('"error":"tenant_disabled"')
 })
 

@@ -291,7 +291,7 @@ test('a rename and a rebuild give the same clone, a backup has none, and what is
   const { dir, git } = await cloneOf(bed)
   const head = git('rev-parse', main)
   const madeAt = statSync(dir).ino
-  await bed.ctx.knowledgeBases.lifecycle.rename({ id: bed.kbId }, 'manual', async () => undefined)
+  await bed.ctx.knowledgeBases.setSlug({ id: bed.kbId }, 'manual', async () => undefined)
   expect([(await cloneOf(bed)).dir, statSync(dir).ino]).toEqual([dir, madeAt])
 
   const copy = join(tempDir(), 'monday')

@@ -335,7 +335,7 @@ test('an entry that cannot be made leaves no repository', async () => {
   const { dir } = repositoryOf({ 'a.md': '# A\n' })
   const ctx = await elsewhere()
   const { id } = await ctx.tenants.ensure('acme', ctx.now())
-  await ctx.tenants.lifecycle.setDisabled({ id }, ctx.now())
+  await ctx.tenants.setDisabled({ id }, ctx.now())
   await expect(adoptKnowledgeBase(ctx, { source: dir, tenant: 'acme' })).rejects.toMatchObject({
     code: 'tenant_disabled',
   })
