@@ -108,9 +108,11 @@ class PolicyVerdicts {
         if (!this.#failed(error)) failed.add(candidate.id)
       })
       this.#waiting.get(candidate.id)?.resolve()
+      return true
     }
-    if (!isPostgres(db)) return decide().then(() => true)
-    return connections.run('', () => runUnlessRunning(db, `verdicts ${this.#kb.identity.id}`, decide))
+    if (!isPostgres(db)) return decide()
+    const name = `verdicts ${this.#kb.identity.id}`
+    return connections.run('', async () => (await runUnlessRunning(db, name, decide)) ?? false)
   }
 
   async #decide({ id, source }: Unfinished): Promise<void> {

@@ -45,18 +45,14 @@ export type AdoptedKnowledgeBase = CreatedKnowledgeBase & { isMirror: boolean; n
 export async function adoptKnowledgeBase(ctx: Context, options: AdoptOptions): Promise<AdoptedKnowledgeBase> {
   const { directory, database } = ctx
   const release = await lockFile(join(directory.tmp, 'adoption'), { waitMs: 0 })
-  let adopted: AdoptedKnowledgeBase | undefined
   try {
     // Locked, since two adoptions of one mirror would both find its id unused.
-    const work = async () => {
-      adopted = await adopt(ctx, options)
-    }
-    if (release !== undefined) await runUnlessRunning(database.db, 'adopt', work)
+    const adopted = release && (await runUnlessRunning(database.db, 'adopt', () => adopt(ctx, options)))
+    if (adopted !== undefined) return adopted
   } finally {
     release?.()
   }
-  if (adopted === undefined) throw new AdoptionRefused('Another adoption is under way: try again when it has ended.')
-  return adopted
+  throw new AdoptionRefused('Another adoption is under way: try again when it has ended.')
 }
 
 async function adopt(ctx: Context, options: AdoptOptions): Promise<AdoptedKnowledgeBase> {

@@ -48,10 +48,8 @@ export async function restore(source: string, target: RestoreTarget, options: Re
   if (target.database === undefined) return restoreInto(undefined, { dir, manifest, place, options })
   const database = await openDatabase(target.database)
   try {
-    let restored: Restored | undefined
-    await runUnlessRunning(database.db, 'restore', async () => {
-      restored = await restoreInto(database, { dir, manifest, place, options })
-    })
+    const order = { dir, manifest, place, options }
+    const restored = await runUnlessRunning(database.db, 'restore', () => restoreInto(database, order))
     if (restored === undefined) throw new BackupError('Another restore into the database is under way.')
     return restored
   } finally {

@@ -1,6 +1,5 @@
 /** The database was written by a newer Ganglion than this one. */
 export class DatabaseTooNew extends Error {
-  /** @param name of the file or the database */
   constructor(name: string, unknown: readonly string[]) {
     super(
       `${name} was written by a newer version of Ganglion (unknown migrations: ${unknown.join(', ')}). ` +
@@ -11,7 +10,6 @@ export class DatabaseTooNew extends Error {
 
 /** The database holds nothing, and the command does not create what it is to read. */
 export class DatabaseEmpty extends Error {
-  /** @param name of the file or the database */
   constructor(name: string) {
     super(`${name} holds no Ganglion: start the server with these settings first, or name the database that it uses.`)
   }
@@ -19,7 +17,6 @@ export class DatabaseEmpty extends Error {
 
 /** The database was written by an older Ganglion, and the command does not migrate it. */
 export class DatabaseTooOld extends Error {
-  /** @param name of the file or the database */
   constructor(name: string, missing: readonly string[]) {
     super(
       `This data directory is older: ${name} was written by an older version of Ganglion (missing migrations: ${missing.join(', ')}). ` +

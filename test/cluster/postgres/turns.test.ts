@@ -55,11 +55,11 @@ test('work that another is at is left to it', async () => {
   let hasBegun = false
   const running = runUnlessRunning(db, 'one', () => {
     hasBegun = true
-    return first.promise
+    return first.promise.then(() => 'done')
   })
   await eventually(() => expect(hasBegun).toBe(true))
-  expect(await runUnlessRunning(db, 'one', async () => expect.unreachable())).toBe(false)
+  expect(await runUnlessRunning(db, 'one', async () => expect.unreachable())).toBeUndefined()
   first.resolve()
-  expect(await running).toBe(true)
-  expect(await runUnlessRunning(db, 'one', async () => {})).toBe(true)
+  expect(await running).toBe('done')
+  expect(await runUnlessRunning(db, 'one', async () => 'again')).toBe('again')
 })

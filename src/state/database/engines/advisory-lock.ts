@@ -15,18 +15,17 @@ const pauseMs = 100
 /**
  * Runs work unless another process that uses the database runs it, on PostgreSQL under an advisory lock, which is held as long as its
  * connection lasts. So it only saves work that would be done twice.
- * @returns whether it was run
+ * @returns the result of the work; undefined if it was not run
  */
-export async function runUnlessRunning(db: Kysely<Schema>, name: string, work: () => Promise<void>): Promise<boolean> {
-  if (!isPostgres(db)) {
-    await work()
-    return true
-  }
+export async function runUnlessRunning<Result>(
+  db: Kysely<Schema>,
+  name: string,
+  work: () => Promise<Result>,
+): Promise<Result | undefined> {
+  if (!isPostgres(db)) return work()
   return db.connection().execute(async (connection) => {
     const key = keyOf(name)
-    if (!(await tryLock(connection, key))) return false
-    await work().finally(() => unlock(connection, key))
-    return true
+    return (await tryLock(connection, key)) ? work().finally(() => unlock(connection, key)) : undefined
   })
 }
 
