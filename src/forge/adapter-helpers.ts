@@ -1,7 +1,22 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
-import type { Remark } from './forge-adapter.ts'
-import { ForgeError } from './forge-error.ts'
+import { type Forge, ForgeError, type PullRequest, type Remark } from './forge-adapter.ts'
+import type { ForgeHttp, ForgeHttpTiming } from './forge-http.ts'
+
+/** Credential of a forge: a token, or an App's id and its private key as PEM. */
+export type ForgeCredential = { token: string } | { appId: string; privateKey: string }
+
+export type AdapterOptions = ForgeHttpTiming & {
+  /** URL of the repository's web page, without `.git`: `https://github.com/acme/handbook`. */
+  url: string
+  /** URL of the API, if it is not the usual one of that forge. */
+  apiUrl?: string | undefined
+  credential: ForgeCredential
+}
+
+export function withoutEnd(url: string): string {
+  return url.replace(/\/+$/, '')
+}
 
 /** Time in an answer, converted to ISO 8601 in UTC: some forges send it with the offset of their time zone. */
 export const Time = z
@@ -46,7 +61,58 @@ export function isHmacOf(secret: string, body: Buffer, header: string | string[]
 }
 
 /** Returns the token of a credential. @param forge its name, for people @throws {ForgeError} `refused` for an App, which only GitHub has */
-export function tokenOf(credential: { token: string } | { appId: string }, forge: string): string {
+export function tokenOf(credential: ForgeCredential, forge: string): string {
   if ('token' in credential) return credential.token
   throw new ForgeError('refused', `${forge} has no Apps: it takes a token`)
+}
+
+/** Returns the remarks on all pull requests that have changed since a time, for what a forge lists for one pull request only. */
+export async function remarksOfChanged(
+  pulls: readonly PullRequest[],
+  since: string | undefined,
+  remarksOf: (pull: PullRequest) => Promise<Remark[]>,
+): Promise<Remark[]> {
+  const remarks: Remark[] = []
+  for (const pull of pulls) {
+    if (since === undefined || pull.updatedAt >= since) remarks.push(...(await remarksOf(pull)))
+  }
+  return remarks
+}
+
+/** Name of the bridge's checks on a forge. */
+export const checkName = 'Ganglion'
+/** Maximum characters of a commit status's description, which forges show on one line. */
+const maxStatus = 140
+/** A request that waits for its reviewer is no failure. `pending` prevents a merge that would not be taken. */
+const stateOf = { passed: 'success', failed: 'failure', waiting: 'success', blocked: 'pending' }
+
+/** Operations that have the same requests in the APIs of GitHub and Gitea. */
+export function githubOperations(http: ForgeHttp, base: string) {
+  return {
+    mayClose: async (login) => {
+      const path = `${base}/collaborators/${encodeURIComponent(login)}/permission`
+      const { permission } = await http.get(path, Permission).catch(noPermission)
+      return ['write', 'admin', 'owner'].includes(permission)
+    },
+    editComment: async (_number, id, body) => {
+      await http.send('PATCH', `${base}/issues/comments/${commentNumber(id)}`, { body }, Ignored)
+    },
+    requestReviews: async (number, reviewers) => {
+      await http.send('POST', `${base}/pulls/${number}/requested_reviewers`, { reviewers }, Ignored)
+    },
+    report: async ({ head, outcome, title, url }) => {
+      const status = { state: stateOf[outcome], context: checkName, description: title.slice(0, maxStatus) }
+      const sent = url === undefined ? status : { ...status, target_url: url }
+      await http.send('POST', `${base}/statuses/${head}`, sent, Ignored)
+    },
+    headRef: (number) => `refs/pull/${number}/head`,
+  } satisfies Partial<Forge>
+}
+
+const Permission = z.object({ permission: z.string() })
+
+/** Returns no permission for an account that the repository does not know, or that our account may not ask about. */
+function noPermission(error: unknown): { permission: string } {
+  if (!(error instanceof ForgeError && (error.code === 'gone' || error.code === 'refused'))) throw error
+  return { permission: 'none' }
 }

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { z } from 'zod'
 import { inert } from '../rules/text/inert.ts'
 import { hasCode } from '../system/error-code.ts'
-import { ForgeError } from './forge-error.ts'
+import { ForgeError } from './forge-adapter.ts'
 
 /** Milliseconds to wait if a forge tells no time: GitHub asks for at least a minute. */
 const unknownWaitMs = 60_000

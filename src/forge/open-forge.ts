@@ -1,22 +1,13 @@
+import type { AdapterOptions } from './adapter-helpers.ts'
 import type { Delivery, Forge, ForgeKind } from './forge-adapter.ts'
-import type { ForgeHttpTiming } from './forge-http.ts'
-import { isGiteaDelivery, openGitea } from './gitea/gitea.ts'
-import { isGithubDelivery, openGithub } from './github/github.ts'
-import { isGitlabDelivery, openGitlab } from './gitlab/gitlab.ts'
+import { isGiteaDelivery, openGitea } from './gitea.ts'
+import { isGithubDelivery, openGithub } from './github.ts'
+import { isGitlabDelivery, openGitlab } from './gitlab.ts'
 
-/** Credential of a forge: a token, or an App's id and its private key as PEM. */
-export type ForgeCredential = { token: string } | { appId: string; privateKey: string }
+type Open = (options: AdapterOptions) => Forge
 
-export type ForgeOptions = ForgeHttpTiming & {
-  kind: ForgeKind
-  /** URL of the repository's web page, without `.git`. */
-  url: string
-  /** URL of the API, if it is not the usual one of that forge. */
-  apiUrl?: string | undefined
-  credential: ForgeCredential
-}
+export type ForgeOptions = AdapterOptions & { kind: ForgeKind }
 
-type Open = (options: Omit<ForgeOptions, 'kind'>) => Forge
 const adapters: Record<ForgeKind, Open> = {
   github: openGithub,
   gitea: (options) => openGitea('gitea', options),

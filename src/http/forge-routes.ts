@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { AppContext } from '../app/open-context.ts'
-import { receiveDelivery } from '../forge/bridge/receive-delivery.ts'
+import { receiveDelivery } from '../forge/bridge/start-forges.ts'
 import type { ZodFastify } from './zod-compilers.ts'
 
 /** Maximum bytes of an event. Events of pull requests are far smaller, and a push with a larger event is noticed by polling. */

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Forge } from '../../src/forge/forge-adapter.ts'
-import { ForgeError } from '../../src/forge/forge-error.ts'
+import { type Forge, ForgeError } from '../../src/forge/forge-adapter.ts'
 import type { Visibility } from './support/forge-people.ts'
 
 /** Actions of people and programs on a forge, and what can be seen there. Each adapter's test creates one, with a fresh repository. */

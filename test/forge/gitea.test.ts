@@ -1,14 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { z } from 'zod'
-import {
-  Comment,
-  GiteaLabel,
-  GiteaPull,
-  GiteaRepository,
-  GiteaReview,
-  GiteaUser,
-} from '../../src/forge/gitea/gitea-answers.ts'
+import { Comment, GiteaLabel, GiteaPull, GiteaRepository, GiteaReview, GiteaUser } from '../../src/forge/gitea.ts'
 import { isSigned, openForge } from '../../src/forge/open-forge.ts'
 import { describeForge } from './conformance.ts'
 import { descriptionOf } from './support/described-forge.ts'

@@ -1,16 +1,13 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import {
-  AppAnswer,
-  GithubInstallation,
   GithubPull,
   GithubRepository,
   GithubReview,
   GithubReviewComment,
-  InstallationToken,
   IssueComment,
-  UserAnswer,
-} from '../../src/forge/github/github-answers.ts'
+} from '../../src/forge/github.ts'
+import { AppAnswer, GithubInstallation, InstallationToken, UserAnswer } from '../../src/forge/github-auth.ts'
 import { isSigned, openForge } from '../../src/forge/open-forge.ts'
 import { describeForge, type ForgeHarness } from './conformance.ts'
 import { type EmulatedGithub, githubDescription, startGithub } from './support/emulated-github.ts'

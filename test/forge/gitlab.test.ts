@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { GitlabNote, GitlabProject, GitlabUser, MergeRequest } from '../../src/forge/gitlab/gitlab-answers.ts'
+import { GitlabNote, GitlabProject, GitlabUser, MergeRequest } from '../../src/forge/gitlab.ts'
 import { isSigned, openForge } from '../../src/forge/open-forge.ts'
 import { describeForge } from './conformance.ts'
 import { descriptionOf } from './support/described-forge.ts'

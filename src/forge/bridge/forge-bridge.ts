@@ -4,13 +4,20 @@ import { findCandidate } from '../../kb/projection/candidate-index.ts'
 import type { ForgeLink, ForgePull } from '../../state/forge-links.ts'
 import type { Forge, ForgeKind, PullRequest } from '../forge-adapter.ts'
 import { type ForgeOptions, openForge } from '../open-forge.ts'
-import { ForgePaused, otherRepository } from './forge-paused.ts'
-import { importRemarks } from './import-remarks.ts'
 import { hasOurHistory, joinMains } from './join-mains.ts'
-import { agree, branchPrefix, type Linked, type LinkedTaking, newRow, type Seen, unlessGone } from './linked.ts'
-import { pullOf } from './marker.ts'
+import {
+  agree,
+  branchPrefix,
+  ForgePaused,
+  type Linked,
+  type LinkedTaking,
+  newRow,
+  otherRepository,
+  type Seen,
+  unlessGone,
+} from './linked.ts'
 import { importEdits, importMain, importProposals } from './people-pulls.ts'
-import { postComments } from './post-comments.ts'
+import { importRemarks, postComments, pullOf } from './remarks.ts'
 import { readCredential, readSecret } from './secret-reference.ts'
 import { settlePulls } from './settle-pulls.ts'
 import { showCandidates } from './show-candidates.ts'

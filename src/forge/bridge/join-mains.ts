@@ -9,20 +9,21 @@ import { mainRef } from '../../kb/refs/kb-refs.ts'
 import { gitOriginPrefix } from '../../kb/writing/git-candidate.ts'
 import { bareId } from '../../rules/access/caller.ts'
 import { literal } from '../../rules/text/literal.ts'
-import { ForgePaused, otherRepository } from './forge-paused.ts'
 import {
   agree,
   branchPrefix,
   callerOfAccount,
   callerOfLink,
+  ForgePaused,
   isWithin,
   type Linked,
   type LinkedTaking,
+  otherRepository,
   type Seen,
 } from './linked.ts'
 import { type MainSteps, planSteps } from './main-steps.ts'
-import { commentMarker } from './marker.ts'
 import { neededApprovals, neededText } from './needed-approvals.ts'
+import { commentMarker } from './remarks.ts'
 import { havesOf, type Step, type Taken, takeCommits } from './take-pack.ts'
 
 /** Number of commits of main that are pushed at a time, since a first push may have a long history. */

@@ -4,8 +4,7 @@ import type { Context } from '../../kb/context.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import type { ForgeLink, ForgePull } from '../../state/forge-links.ts'
-import type { Forge, PullRequest } from '../forge-adapter.ts'
-import { ForgeError } from '../forge-error.ts'
+import { type Forge, ForgeError, type PullRequest } from '../forge-adapter.ts'
 
 export type Linked = {
   ctx: Context
@@ -116,4 +115,16 @@ export function newRow(branch: string, number: number | null): ForgePull {
 /** Returns an absolute URL, or undefined: people on a forge cannot follow a relative one. */
 export function publicUrl(url: string): string | undefined {
   return URL.canParse(url) ? url : undefined
+}
+
+/** Remedy if the repository is not the one that was linked. */
+export const otherRepository =
+  'If it is the right one, unlink the knowledge base and link it again: what waits then gets new pull requests'
+
+/** Thrown if the forge is in an implausible state. Nothing is changed on either side until it is plausible again, or a person has acted. */
+export class ForgePaused extends Error {
+  /** @param remedy a sentence for a person, without a full stop */
+  constructor(what: string, remedy: string) {
+    super(`Paused, nothing is changed on either side: ${what}. ${remedy}.`)
+  }
 }

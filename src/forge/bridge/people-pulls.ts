@@ -26,7 +26,6 @@ import {
   publicUrl,
   type Seen,
 } from './linked.ts'
-import { isOwnRemark, pullOf, reportMarker } from './marker.ts'
 import {
   type Needed,
   neededApprovals,
@@ -36,6 +35,7 @@ import {
   requestOwners,
 } from './needed-approvals.ts'
 import { outcomeOf } from './pull-report.ts'
+import { isOwnRemark, pullOf, reportMarker } from './remarks.ts'
 import { forgeChange } from './show-candidates.ts'
 import { havesOf, type Taken, takeCommits } from './take-pack.ts'
 

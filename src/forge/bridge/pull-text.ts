@@ -14,8 +14,8 @@ import { literal, literalBlock } from '../../rules/text/literal.ts'
 import { cutText } from '../../rules/text/whole-characters.ts'
 import type { ForgeLimits } from '../forge-adapter.ts'
 import { dismissRestLabel, ownLabel, publicUrl } from './linked.ts'
-import { pullMarker } from './marker.ts'
 import { type Needed, neededText } from './needed-approvals.ts'
+import { pullMarker } from './remarks.ts'
 
 export type PullText = { title: string; body: string; labels: string[] }
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
 import type { CredentialReference } from '../../state/forge-links.ts'
-import type { ForgeCredential } from '../open-forge.ts'
+import type { ForgeCredential } from '../adapter-helpers.ts'
 
 /** Location of a secret: `env:NAME`, a variable of the server's environment, or `file:/path`, which it may read. */
 const reference = /^(?:env:[A-Z_][A-Z0-9_]*|file:.+)$/

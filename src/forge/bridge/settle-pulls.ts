@@ -20,7 +20,7 @@ import {
   type Seen,
   unlessGone,
 } from './linked.ts'
-import { commentMarker, isOwnRemark } from './marker.ts'
+import { commentMarker, isOwnRemark } from './remarks.ts'
 
 /** Maximum number of accounts whose permissions are requested for one pull request. */
 const maxAsked = 10

@@ -1,12 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { GanglionError } from '../../contract/errors.ts'
 import { RemoteError } from '../../git/transport/remote.ts'
 import type { Context } from '../../kb/context.ts'
 import { inUse } from '../../kb/open/kb-use.ts'
+import { isUuid } from '../../rules/candidates/candidate-id.ts'
 import type { ForgeLink } from '../../state/forge-links.ts'
-import { ForgeError } from '../forge-error.ts'
+import { type Delivery, ForgeError, type ForgeKind } from '../forge-adapter.ts'
 import { retryAfter } from '../forge-http.ts'
+import { isSigned } from '../open-forge.ts'
 import { type BridgeOptions, ForgeBridge } from './forge-bridge.ts'
 import { isForgeError } from './linked.ts'
+import { readSecret } from './secret-reference.ts'
 
 /** Milliseconds between checks for links that are due, and for changes by the command line. */
 const intervalMs = 5_000
@@ -112,4 +116,23 @@ export async function syncLink(ctx: Context, bridge: ForgeBridge, link: ForgeLin
 function untilOf(error: unknown, now: Date): Date | undefined {
   if (error instanceof RemoteError) return retryAfter(error.retryAfter, now)
   return error instanceof ForgeError ? error.until : undefined
+}
+
+/**
+ * Receives a webhook of a forge and notifies the bridge of its link. The content of the webhook is never read, so duplicates, delays and
+ * losses are harmless.
+ * @throws {GanglionError} `not_found` if there is no such link, or it takes no webhooks; `invalid_token` if the signature is not the
+ * forge's
+ */
+export async function receiveDelivery(
+  { forgeLinks, database }: Pick<Context, 'forgeLinks' | 'database'>,
+  env: NodeJS.ProcessEnv,
+  linkId: string,
+  delivery: Delivery,
+): Promise<void> {
+  const link = isUuid(linkId) ? await forgeLinks.find(linkId) : undefined
+  if (link === undefined || link.webhookSecret === null) throw new GanglionError('not_found')
+  const secret = await readSecret(link.webhookSecret, env)
+  if (!isSigned(link.kind as ForgeKind, secret, delivery)) throw new GanglionError('invalid_token')
+  await database.notifications.send(database.db, 'forge', link.id)
 }

@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest'
-import { ForgeError } from '../../../src/forge/forge-error.ts'
+import { ForgeError } from '../../../src/forge/forge-adapter.ts'
 import { RemoteError } from '../../../src/git/transport/remote.ts'
 import { startGitea } from '../../forge/support/described-gitea.ts'
 import { startGitlab } from '../../forge/support/described-gitlab.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ForgePaused } from '../../../src/forge/bridge/forge-paused.ts'
+import { ForgePaused } from '../../../src/forge/bridge/linked.ts'
 import { followBranch } from '../../../src/forge/bridge/manage-links.ts'
 import { operator } from '../../../src/kb/create-kb.ts'
 import { startGitlab } from '../../forge/support/described-gitlab.ts'

@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { receiveDelivery } from '../../../src/forge/bridge/receive-delivery.ts'
-import { startForges } from '../../../src/forge/bridge/start-forges.ts'
+import { receiveDelivery, startForges } from '../../../src/forge/bridge/start-forges.ts'
 import type { Delivery } from '../../../src/forge/forge-adapter.ts'
 import { openForge } from '../../../src/forge/open-forge.ts'
 import { eventually } from '../../support/eventually.ts'

@@ -1,29 +1,82 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
-import type { z } from 'zod'
-import { byTime, commentNumber, type DraftMark, Ignored, markedTitle, plainTitle, tokenOf } from '../adapter-helpers.ts'
-import type { Delivery, Forge, PullRequest, Remark, Report } from '../forge-adapter.ts'
-import { ForgeError } from '../forge-error.ts'
-import { ForgeHttp, type ForgeHttpTiming } from '../forge-http.ts'
+import { z } from 'zod'
 import {
-  GitlabCommit,
-  GitlabNote,
-  GitlabProject,
-  GitlabUser,
-  gitlabAccount,
-  Member,
-  MergeRequest,
-  Reviewers,
-} from './gitlab-answers.ts'
+  type AdapterOptions,
+  byTime,
+  checkName,
+  commentNumber,
+  type DraftMark,
+  Ignored,
+  markedTitle,
+  plainTitle,
+  remarksOfChanged,
+  Time,
+  tokenOf,
+  withoutEnd,
+} from './adapter-helpers.ts'
+import {
+  type Delivery,
+  type Forge,
+  type ForgeAccount,
+  ForgeError,
+  type PullRequest,
+  type Remark,
+  type Report,
+} from './forge-adapter.ts'
+import { ForgeHttp } from './forge-http.ts'
 
-export type GitlabOptions = ForgeHttpTiming & {
-  /** URL of the project's web page: `https://gitlab.com/acme/docs/handbook`. */
-  url: string
-  /** URL of the API, if it is not at `/api/v4` of the same host. */
-  apiUrl?: string | undefined
-  credential: { token: string } | { appId: string }
+export const GitlabUser = z.object({ username: z.string(), name: z.string() })
+
+export const GitlabProject = z.object({ visibility: z.string() })
+
+export const MergeRequest = z.object({
+  iid: z.number().int(),
+  web_url: z.string(),
+  /** `opened`, `closed`, `merged`, or `locked` while it is being merged. */
+  state: z.string(),
+  title: z.string(),
+  description: z.string().nullish(),
+  author: GitlabUser.nullish(),
+  labels: z.array(z.union([z.string(), z.object({ name: z.string() }).transform(({ name }) => name)])).nullish(),
+  draft: z.boolean().nullish(),
+  updated_at: Time,
+  source_branch: z.string(),
+  target_branch: z.string(),
+  /** Absent if the fork is gone. */
+  source_project_id: z.number().int().nullish(),
+  target_project_id: z.number().int(),
+  /** Absent if the branch has no commit of its own. */
+  sha: z.string().nullish(),
+  merge_commit_sha: z.string().nullish(),
+  squash_commit_sha: z.string().nullish(),
+  /** Name since GitLab 14.7, which still sends the older one. */
+  merge_user: GitlabUser.nullish(),
+  merged_by: GitlabUser.nullish(),
+})
+
+export const Reviewers = z.object({ reviewers: z.array(z.object({ id: z.number().int() })).nullish() })
+
+export const GitlabCommit = z.object({ id: z.string() })
+
+export const Member = z.object({ id: z.number().int(), username: z.string(), access_level: z.number().int() })
+
+export const GitlabNote = z.object({
+  id: z.number().int(),
+  body: z.string(),
+  author: GitlabUser.nullish(),
+  created_at: Time,
+  /** True for notes that GitLab wrote itself, about a push or a label. */
+  system: z.boolean(),
+  /** True if only members of the project may read it. */
+  internal: z.boolean().nullish(),
+})
+
+/** Returns an account. GitLab shows `ghost` for a deleted one. */
+export function gitlabAccount(user: z.output<typeof GitlabUser> | null | undefined): ForgeAccount {
+  const id = user?.username ?? 'ghost'
+  return { id, name: user?.name || id }
 }
 
-const statusName = 'Ganglion'
 const draftMark: DraftMark = { prefix: 'Draft: ', known: /^\s*(?:(?:draft:|\[draft\]|\(draft\))\s*)+/i }
 /** Maximum length of a title without the draft prefix. */
 const maxTitle = 255 - draftMark.prefix.length
@@ -35,12 +88,13 @@ const maxStatus = 255
 const signingPrefix = 'whsec_'
 
 /** Opens a project on gitlab.com, or on a self-managed GitLab. */
-export function openGitlab(options: GitlabOptions): Forge {
+export function openGitlab(options: AdapterOptions): Forge {
   const token = tokenOf(options.credential, 'GitLab')
-  const url = options.url.replace(/\/+$/, '')
-  const apiUrl = (options.apiUrl ?? `${new URL(url).origin}/api/v4`).replace(/\/+$/, '')
+  const url = withoutEnd(options.url)
+  const apiUrl = withoutEnd(options.apiUrl ?? `${new URL(url).origin}/api/v4`)
   const http = new ForgeHttp({
-    ...{ now: options.now, timeoutMs: options.timeoutMs, writePauseMs: options.writePauseMs, apiUrl },
+    ...options,
+    apiUrl,
     headers: { accept: 'application/json', 'user-agent': 'Ganglion' },
     authorize: async () => ({ 'private-token': token }),
   })
@@ -125,13 +179,7 @@ export function openGitlab(options: GitlabOptions): Forge {
       await http.send('PUT', `${base}/${number}`, { reviewer_ids: [...new Set(ids)] }, Ignored)
     },
     remarksOf: (number) => notesOf({ number, url: pageOf(number) }),
-    remarksSince: async (since, pulls) => {
-      const remarks: Remark[] = []
-      for (const pull of pulls) {
-        if (since === undefined || pull.updatedAt >= since) remarks.push(...(await notesOf(pull)))
-      }
-      return byTime(remarks)
-    },
+    remarksSince: async (since, pulls) => byTime(await remarksOfChanged(pulls, since, notesOf)),
     report: async (report) => {
       await http.send('POST', `${project}/statuses/${report.head}`, statusOf(report), Ignored)
     },
@@ -182,7 +230,7 @@ const stateOf = { passed: 'success', failed: 'failed', waiting: 'success', block
 
 function statusOf({ outcome, title, url, branch }: Report) {
   return {
-    ...{ state: stateOf[outcome], name: statusName, description: title.slice(0, maxStatus) },
+    ...{ state: stateOf[outcome], name: checkName, description: title.slice(0, maxStatus) },
     // GitLab otherwise chooses any branch that has the commit, and the merge request may not show the status.
     ref: branch,
     ...(url === undefined || url.length > maxStatus ? {} : { target_url: url }),

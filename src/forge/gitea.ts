@@ -1,43 +1,99 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import {
+  type AdapterOptions,
   byTime,
-  commentNumber,
   type DraftMark,
+  githubOperations,
   Ignored,
   isHmacOf,
   markedTitle,
   numberIn,
   plainTitle,
+  remarksOfChanged,
+  Time,
   tokenOf,
-} from '../adapter-helpers.ts'
-import type { Delivery, Forge, PullRequest, Remark, Report, ReportedFinding } from '../forge-adapter.ts'
-import { ForgeError, noPermission } from '../forge-error.ts'
-import { ForgeHttp, type ForgeHttpTiming } from '../forge-http.ts'
+  withoutEnd,
+} from './adapter-helpers.ts'
 import {
-  Comment,
-  GiteaCommit,
-  GiteaLabel,
-  GiteaPermission,
-  GiteaPull,
-  GiteaRepository,
-  GiteaReview,
-  GiteaUser,
-  giteaAccount,
-} from './gitea-answers.ts'
+  type Delivery,
+  type Forge,
+  type ForgeAccount,
+  ForgeError,
+  type PullRequest,
+  type Remark,
+  type Report,
+  type ReportedFinding,
+} from './forge-adapter.ts'
+import { ForgeHttp } from './forge-http.ts'
 
-const context = 'Ganglion'
-/** Maximum characters of a commit status's description, which Gitea shows on one line. */
-const maxStatus = 140
+/**
+ * Fields that are read from answers of Gitea 1.23 and Forgejo 11. Their API description requires no fields; the needed ones are required
+ * here.
+ */
+export const GiteaUser = z.object({ login: z.string(), full_name: z.string().nullish() })
+
+export const GiteaRepository = z.object({ private: z.boolean() })
+
+const Branch = z.object({
+  label: z.string(),
+  /** Name of the branch while it exists, and then `refs/pull/7/head`. */
+  ref: z.string(),
+  sha: z.string(),
+  repo_id: z.number().int(),
+})
+
+export const GiteaPull = z.object({
+  number: z.number().int(),
+  html_url: z.string(),
+  /** `open` or `closed`. */
+  state: z.string(),
+  title: z.string(),
+  body: z.string().nullish(),
+  user: GiteaUser.nullish(),
+  labels: z.array(z.object({ name: z.string() })).nullish(),
+  draft: z.boolean().nullish(),
+  updated_at: Time,
+  merged: z.boolean().nullish(),
+  merged_by: GiteaUser.nullish(),
+  merge_commit_sha: z.string().nullish(),
+  head: Branch,
+  base: Branch,
+})
+
+export const GiteaCommit = z.object({ sha: z.string() })
+
+/** Comment on a pull request, or on a line of it. */
+export const Comment = z.object({
+  id: z.number().int(),
+  html_url: z.string(),
+  /** Empty for a comment on an issue. */
+  pull_request_url: z.string().nullish(),
+  body: z.string(),
+  user: GiteaUser.nullish(),
+  created_at: Time,
+})
+
+export const GiteaReview = z.object({
+  id: z.number().int(),
+  html_url: z.string(),
+  body: z.string().nullish(),
+  /** `PENDING` while it is a draft that only its author sees. */
+  state: z.string(),
+  user: GiteaUser.nullish(),
+  submitted_at: Time,
+  comments_count: z.number().int().nullish(),
+})
+
+export const GiteaLabel = z.object({ id: z.number().int(), name: z.string() })
+
+/** Returns an account. Gitea shows `Ghost` for a deleted one. */
+export function giteaAccount(user: z.output<typeof GiteaUser> | null | undefined): ForgeAccount {
+  const login = user?.login ?? 'Ghost'
+  return { id: login, name: user?.full_name || login }
+}
+
 /** Beginning of a review with findings, hidden from readers. */
 const marker = '<!-- ganglion:report -->'
-
-export type GiteaOptions = ForgeHttpTiming & {
-  /** URL of the repository's web page: `https://codeberg.org/acme/handbook`. */
-  url: string
-  /** URL of the API, if it is not at `/api/v1` of the same server. */
-  apiUrl?: string | undefined
-  credential: { token: string } | { appId: string }
-}
 
 /** Default markers of Gitea, which its operator can change. */
 const draftMark: DraftMark = { prefix: 'WIP: ', known: /^\s*(?:(?:WIP:|\[WIP\])\s*)+/i }
@@ -48,14 +104,14 @@ const pageSize = 50
 /** Colour of new labels: grey. */
 const labelColour = '#6e7781'
 
-export function openGitea(kind: 'gitea' | 'forgejo', options: GiteaOptions): Forge {
+export function openGitea(kind: 'gitea' | 'forgejo', options: AdapterOptions): Forge {
   const token = tokenOf(options.credential, kind === 'gitea' ? 'Gitea' : 'Forgejo')
-  const url = options.url.replace(/\/+$/, '')
+  const url = withoutEnd(options.url)
   // A server may have a path before the repository's.
   const [, root = '', path = ''] = /^(.*)\/([^/]+\/[^/]+)$/.exec(url) ?? []
   const http = new ForgeHttp({
-    ...{ now: options.now, timeoutMs: options.timeoutMs, writePauseMs: options.writePauseMs },
-    apiUrl: (options.apiUrl ?? `${root}/api/v1`).replace(/\/+$/, ''),
+    ...options,
+    apiUrl: withoutEnd(options.apiUrl ?? `${root}/api/v1`),
     headers: { accept: 'application/json', 'user-agent': 'Ganglion' },
     authorize: async () => ({ authorization: `token ${token}` }),
   })
@@ -96,7 +152,10 @@ export function openGitea(kind: 'gitea' | 'forgejo', options: GiteaOptions): For
     return remarks
   }
 
+  const shared = githubOperations(http, base)
+
   return {
+    ...shared,
     kind,
     limits: { title: maxTitle, body: 65_536, remark: 65_536, findings: 50 },
     showsSummary: false,
@@ -137,26 +196,15 @@ export function openGitea(kind: 'gitea' | 'forgejo', options: GiteaOptions): For
       const pulls = (await http.list(closed, GiteaPull, (last) => last.updated_at < since)).map(toPull)
       return pulls.filter(({ state, base: of }) => state === 'merged' && of === into)
     },
-    mayClose: async (login) => {
-      const path = `${base}/collaborators/${encodeURIComponent(login)}/permission`
-      const { permission } = await http.get(path, GiteaPermission).catch(noPermission)
-      return ['write', 'admin', 'owner'].includes(permission)
-    },
     close: (number) => setState(number, 'closed'),
     reopen: (number) => setState(number, 'open'),
     comment: async (number, text) => {
       const said = await http.send('POST', `${base}/issues/${number}/comments`, { body: text }, Comment)
       return remarkOf('comment', number, said)
     },
-    editComment: async (_number, id, text) => {
-      await http.send('PATCH', `${base}/issues/comments/${commentNumber(id)}`, { body: text }, Ignored)
-    },
     commitsOf: async (number) => {
       const query = new URLSearchParams({ limit: String(pageSize), verification: 'false', files: 'false' })
       return (await http.list(`${base}/pulls/${number}/commits?${query}`, GiteaCommit)).map(({ sha }) => sha)
-    },
-    requestReviews: async (number, reviewers) => {
-      await http.send('POST', `${base}/pulls/${number}/requested_reviewers`, { reviewers }, Ignored)
     },
     remarksOf: async (number) => {
       const comments = await http.list(`${base}/issues/${number}/comments`, Comment)
@@ -168,15 +216,14 @@ export function openGitea(kind: 'gitea' | 'forgejo', options: GiteaOptions): For
         comment.pull_request_url ? [remarkOf('comment', numberIn(comment.pull_request_url), comment)] : [],
       )
       // Reviews can be listed for one pull request only.
-      const touched = pulls.filter(({ updatedAt }) => since === undefined || updatedAt >= since)
-      for (const { number } of touched) remarks.push(...(await reviewsOf(number)))
+      remarks.push(...(await remarksOfChanged(pulls, since, ({ number }) => reviewsOf(number))))
       return byTime(remarks)
     },
-    report: async (told) => {
+    report: async (report) => {
       me ??= (await who()).id
-      await report(http, base, me, told)
+      await shared.report(report)
+      await replaceReview(http, base, me, report)
     },
-    headRef: (number) => `refs/pull/${number}/head`,
   }
 }
 
@@ -219,12 +266,11 @@ function isReport(body: string | null | undefined): boolean {
 }
 
 /**
- * Reports the result of a check: a commit status, and a review with a comment on the line of each finding, which replaces the previous one.
+ * Writes a review with a comment on the line of each finding, which replaces the previous one.
  * @param me the account that writes
  */
-async function report(http: ForgeHttp, base: string, me: string, told: Report): Promise<void> {
-  const { number, head, findings } = told
-  await http.send('POST', `${base}/statuses/${head}`, statusOf(told), Ignored)
+async function replaceReview(http: ForgeHttp, base: string, me: string, report: Report): Promise<void> {
+  const { number, head, findings } = report
   const reviews = `${base}/pulls/${number}/reviews`
   for (const { id, body, user } of await http.list(`${reviews}?limit=50`, GiteaReview)) {
     // People may quote a report.
@@ -234,22 +280,12 @@ async function report(http: ForgeHttp, base: string, me: string, told: Report): 
   const review = { event: 'COMMENT', commit_id: head }
   const comments = findings.map(({ path, line, ...finding }) => ({ path, new_position: line, body: textOf(finding) }))
   try {
-    await http.send('POST', reviews, { ...review, body: `${marker}\n${literal(told.title)}`, comments }, Ignored)
+    await http.send('POST', reviews, { ...review, body: `${marker}\n${literal(report.title)}`, comments }, Ignored)
   } catch (error) {
     if (!(error instanceof ForgeError && error.code === 'conflict')) throw error
     // Gitea rejects comments on lines outside of the diff.
     const lines = findings.map(({ path, line, ...finding }) => `- ${literal(`${path}:${line}`)} ${textOf(finding)}`)
     await http.send('POST', reviews, { ...review, body: [marker, ...lines].join('\n') }, Ignored)
-  }
-}
-
-/** Waiting is no failure. `pending` prevents a merge if a rule requires this status. */
-const stateOf = { passed: 'success', failed: 'failure', waiting: 'success', blocked: 'pending' }
-
-function statusOf({ outcome, title, url }: Report) {
-  return {
-    ...{ state: stateOf[outcome], context, description: title.slice(0, maxStatus) },
-    ...(url === undefined ? {} : { target_url: url }),
   }
 }
 

@@ -1,11 +1,14 @@
 import { sign } from 'node:crypto'
-import { minAccessMs } from '../forge-adapter.ts'
-import { ForgeError } from '../forge-error.ts'
-import { ForgeHttp, type ForgeHttpOptions } from '../forge-http.ts'
-import { AppAnswer, GithubInstallation, InstallationToken, UserAnswer } from './github-answers.ts'
+import { z } from 'zod'
+import type { ForgeCredential } from './adapter-helpers.ts'
+import { ForgeError, minAccessMs } from './forge-adapter.ts'
+import { ForgeHttp, type ForgeHttpOptions } from './forge-http.ts'
 
-/** Fine-grained token, or a GitHub App with its private key as PEM. */
-export type GithubCredential = { token: string } | { appId: string; privateKey: string }
+export const GithubInstallation = z.object({ id: z.number().int() })
+export const InstallationToken = z.object({ token: z.string().min(1), expires_at: z.string() })
+/** App without a slug, which the API description permits. */
+export const AppAnswer = z.object({ slug: z.string().optional(), name: z.string() }).nullable()
+export const UserAnswer = z.object({ login: z.string(), name: z.string().nullish() })
 
 type Context = Pick<ForgeHttpOptions, 'apiUrl' | 'headers' | 'now' | 'timeoutMs'> & { owner: string; repo: string }
 
@@ -16,13 +19,13 @@ const jwtLifetime = 540
 /** Provides the token of requests: a given one, or an App's token for one repository, which is valid for an hour. */
 export class GithubAuth {
   readonly isApp: boolean
-  readonly #credential: GithubCredential
+  readonly #credential: ForgeCredential
   readonly #context: Context
   readonly #asApp: ForgeHttp
   #installation: number | undefined
   #token: Promise<{ token: string; expiresAt: number }> | undefined
 
-  constructor(credential: GithubCredential, context: Context) {
+  constructor(credential: ForgeCredential, context: Context) {
     this.#credential = credential
     this.#context = context
     this.isApp = 'appId' in credential

@@ -1,43 +1,87 @@
-import type { z } from 'zod'
-import { byTime, commentNumber, Ignored, isHmacOf, numberIn } from '../adapter-helpers.ts'
-import type { Delivery, Forge, PullRequest, Remark, Report } from '../forge-adapter.ts'
-import { ForgeError, noPermission } from '../forge-error.ts'
-import { ForgeHttp, type ForgeHttpTiming } from '../forge-http.ts'
+import { z } from 'zod'
 import {
-  GithubCommit,
-  GithubPermission,
-  GithubPull,
-  GithubRepository,
-  GithubReview,
-  GithubReviewComment,
-  githubAccount,
-  IssueComment,
-  type Said,
-} from './github-answers.ts'
-import { GithubAuth, type GithubCredential } from './github-auth.ts'
+  type AdapterOptions,
+  byTime,
+  checkName,
+  githubOperations,
+  Ignored,
+  isHmacOf,
+  numberIn,
+  remarksOfChanged,
+  withoutEnd,
+} from './adapter-helpers.ts'
+import {
+  type Delivery,
+  type Forge,
+  type ForgeAccount,
+  ForgeError,
+  type PullRequest,
+  type Remark,
+  type Report,
+} from './forge-adapter.ts'
+import { ForgeHttp } from './forge-http.ts'
+import { GithubAuth } from './github-auth.ts'
 
-export type GithubOptions = ForgeHttpTiming & {
-  /** URL of the repository's web page: `https://github.com/acme/handbook`. */
-  url: string
-  /** URL of the REST API, if it is not GitHub's usual one. */
-  apiUrl?: string | undefined
-  credential: GithubCredential
+/** Fields that are read from GitHub's answers; see the description of the REST API, version 2022-11-28. */
+const User = z.object({ login: z.string() })
+
+/** `private` is also true of a repository with `visibility: internal`, which all members of an enterprise can read. */
+export const GithubRepository = z.object({ private: z.boolean(), visibility: z.string().optional() })
+
+export const GithubPull = z.object({
+  number: z.number().int(),
+  html_url: z.string(),
+  /** `open` or `closed`. The API description declares plain text for lists. */
+  state: z.string(),
+  title: z.string(),
+  body: z.string().nullish(),
+  user: User.nullable(),
+  labels: z.array(z.object({ name: z.string() })),
+  draft: z.boolean().optional(),
+  updated_at: z.string(),
+  merged_at: z.string().nullable(),
+  merged_by: User.nullish(),
+  merge_commit_sha: z.string().nullish(),
+  /** `repo` is null if the fork is gone. */
+  head: z.object({ ref: z.string(), sha: z.string(), repo: z.object({ full_name: z.string() }).nullable() }),
+  base: z.object({ ref: z.string(), repo: z.object({ full_name: z.string() }) }),
+})
+
+export const GithubCommit = z.object({ sha: z.string() })
+
+const Said = z.object({
+  id: z.number().int(),
+  html_url: z.string(),
+  body: z.string().optional(),
+  user: User.nullable(),
+  created_at: z.string(),
+})
+export type Said = z.output<typeof Said>
+
+export const IssueComment = Said.extend({ issue_url: z.string() })
+
+export const GithubReviewComment = Said.extend({ pull_request_url: z.string() })
+
+/** `submitted_at` is absent while the review is a draft that only its author sees. */
+export const GithubReview = Said.omit({ created_at: true }).extend({ submitted_at: z.string().optional() })
+
+/** Returns an account. GitHub shows `ghost` for a deleted one. */
+export function githubAccount(user: z.output<typeof User> | null | undefined): ForgeAccount {
+  const login = user?.login ?? 'ghost'
+  return { id: login, name: login }
 }
 
-const checkName = 'Ganglion'
 /**
  * Milliseconds between writing requests, as GitHub asks for: docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api
  */
 const writePauseMs = 1_000
-/** Maximum characters of a commit status's description. */
-const maxStatus = 140
 
-export function openGithub(options: GithubOptions): Forge {
+export function openGithub(options: AdapterOptions): Forge {
   const { url } = options
   const [owner = '', repo = ''] = new URL(url).pathname.split('/').slice(1)
   const context = {
     ...{ now: options.now, timeoutMs: options.timeoutMs },
-    apiUrl: (options.apiUrl ?? apiOf(url)).replace(/\/+$/, ''),
+    apiUrl: withoutEnd(options.apiUrl ?? apiOf(url)),
     headers: {
       accept: 'application/vnd.github+json',
       'x-github-api-version': '2022-11-28',
@@ -68,13 +112,16 @@ export function openGithub(options: GithubOptions): Forge {
     )
   }
 
+  const shared = githubOperations(http, base)
+
   return {
+    ...shared,
     kind: 'github',
     limits: { title: 256, body: 65_536, remark: 65_536, findings: 50 },
     showsSummary: auth.isApp,
     who: () => auth.who(http),
     access: async () => {
-      return { url: `${url.replace(/\/+$/, '')}.git`, username: 'x-access-token', password: await auth.token() }
+      return { url: `${withoutEnd(url)}.git`, username: 'x-access-token', password: await auth.token() }
     },
     isPublic: async () => {
       const { private: isPrivate, visibility } = await http.get(base, GithubRepository)
@@ -89,11 +136,6 @@ export function openGithub(options: GithubOptions): Forge {
       const isBefore = (pull: z.output<typeof GithubPull>) => pull.updated_at < since
       const closed = await http.list(`${base}/pulls?${query}&per_page=100`, GithubPull, isBefore)
       return closed.map(toPull).filter(({ state }) => state === 'merged')
-    },
-    mayClose: async (login) => {
-      const path = `${base}/collaborators/${encodeURIComponent(login)}/permission`
-      const { permission } = await http.get(path, GithubPermission).catch(noPermission)
-      return permission === 'write' || permission === 'admin'
     },
     pull: async (number) => toPull(await http.get(`${base}/pulls/${number}`, GithubPull)),
     pullOfBranch: async (branch, into) => {
@@ -123,14 +165,8 @@ export function openGithub(options: GithubOptions): Forge {
     comment: async (number, text) => {
       return issueRemark(await http.send('POST', `${base}/issues/${number}/comments`, { body: text }, IssueComment))
     },
-    editComment: async (_number, id, text) => {
-      await http.send('PATCH', `${base}/issues/comments/${commentNumber(id)}`, { body: text }, Ignored)
-    },
     commitsOf: async (number) =>
       (await http.list(`${base}/pulls/${number}/commits?per_page=100`, GithubCommit)).map(({ sha }) => sha),
-    requestReviews: async (number, reviewers) => {
-      await http.send('POST', `${base}/pulls/${number}/requested_reviewers`, { reviewers }, Ignored)
-    },
     remarksOf: async (number) => {
       const comments = await http.list(`${base}/issues/${number}/comments?per_page=100`, IssueComment)
       const inline = await http.list(`${base}/pulls/${number}/comments?per_page=100`, GithubReviewComment)
@@ -142,17 +178,14 @@ export function openGithub(options: GithubOptions): Forge {
       const comments = await http.list(`${base}/issues/comments?${query}`, IssueComment)
       const inline = await http.list(`${base}/pulls/comments?${query}`, GithubReviewComment)
       // Reviews can be listed for one pull request only.
-      const touched = pulls.filter(({ updatedAt }) => since === undefined || updatedAt >= since)
-      const reviews: Remark[] = []
-      for (const { number } of touched) reviews.push(...(await reviewsOf(number)))
+      const reviews = await remarksOfChanged(pulls, since, ({ number }) => reviewsOf(number))
       return byTime([...comments.map(issueRemark), ...inline.map(lineRemark), ...reviews])
     },
     report: async (report) => {
       // Only an App may create check runs; other credentials create a status, which has no findings.
       if (auth.isApp) await http.send('POST', `${base}/check-runs`, checkRunOf(report), Ignored)
-      else await http.send('POST', `${base}/statuses/${report.head}`, statusOf(report), Ignored)
+      else await shared.report(report)
     },
-    headRef: (number) => `refs/pull/${number}/head`,
   }
 }
 
@@ -203,19 +236,5 @@ function checkRunOf({ head, outcome, title, summary, findings, url }: Report) {
     ...{ name: checkName, head_sha: head, status: 'completed', conclusion },
     ...(url === undefined ? {} : { details_url: url }),
     output: { title, summary, annotations },
-  }
-}
-
-/** A request that waits for its reviewer is no failure. `pending` prevents a merge that would not be taken. */
-const stateOf = { passed: 'success', failed: 'failure', waiting: 'success', blocked: 'pending' }
-
-function statusOf({ outcome, title, url }: Report) {
-  return {
-    ...{
-      state: stateOf[outcome],
-      context: checkName,
-      description: title.slice(0, maxStatus),
-    },
-    ...(url === undefined ? {} : { target_url: url }),
   }
 }
