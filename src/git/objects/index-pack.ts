@@ -21,10 +21,10 @@ type Entry = { offset: number; crc: number }
 type Delta = Entry & { base: Oid | number }
 
 /**
- * Reads a pack from end to end, and makes its index; each object is inflated, and each delta applied.
+ * Reads a pack from end to end, and makes its index. Each object is inflated, and each delta applied.
  * @param file the file at `path`, open for reading
- * @param options.maxBytes of an object
- * @param options.check is called with every object, and throws for one that is not to be
+ * @param options.maxBytes maximum bytes of an object
+ * @param options.check called with every object; throws to reject it
  * @returns the index, and the pack's checksum, by which git names the files
  * @throws {GitError} `corrupt-object`, also for a pack that needs objects beside its own; `object-too-large`
  */
@@ -33,18 +33,33 @@ export async function indexPack(
   file: FileHandle,
   { maxBytes, check = () => {} }: PackIndexing,
 ): Promise<{ name: string; index: Buffer }> {
-  const checksum = await checkedChecksum(file)
   const offsets = new Map<Oid, number>()
   const entries: (Entry & { oid: Oid })[] = []
-  const add = (oid: Oid, entry: Entry) => {
-    offsets.set(oid, entry.offset)
-    entries.push({ oid, ...entry })
-  }
   const deltas: Delta[] = []
-  for await (const entry of scan(file, maxBytes, check)) {
-    if ('base' in entry) deltas.push(entry)
-    else add(entry.oid, entry)
+  const add = (oid: Oid, { offset, crc }: Entry) => {
+    offsets.set(oid, offset)
+    entries.push({ oid, offset, crc })
   }
+  const { checksum, end } = await readChecksum(file)
+  const bytes = windowOf(file)
+  const header = await bytes(0, headerBytes)
+  if (header.toString('latin1', 0, 4) !== 'PACK' || header.readUInt32BE(4) !== 2) throw corruptObject('it is no pack')
+  const count = header.readUInt32BE(8)
+  let offset = headerBytes
+  for (let n = 0; n < count; n++) {
+    const head = decodeEntryHead(await bytes(offset, longestHead))
+    if (head.size > maxBytes) throw new GitError('object-too-large', `an object has more than ${maxBytes} bytes`)
+    const start = offset + head.length
+    const { inflated, length } = await inflateFrom((size) => bytes(start, size), head.size)
+    const whole = await bytes(offset, head.length + length)
+    const entry = { offset, crc: crc32(whole) }
+    if ('type' in head) {
+      check({ type: head.type, data: inflated })
+      add(hashObject(head.type as ObjectType, inflated), entry)
+    } else deltas.push({ ...entry, base: 'distance' in head ? offset - head.distance : head.base })
+    offset += whole.length
+  }
+  if (offset !== end) throw corruptObject('a pack does not end where its objects do')
   await resolveDeltas(path, deltas, { whole: [...entries], offsetOf: (oid) => offsets.get(oid), add, maxBytes, check })
   return { name: checksum.toString('hex'), index: encodeIndex(entries, checksum) }
 }
@@ -57,7 +72,7 @@ type Resolving = Required<PackIndexing> & {
   add(oid: Oid, entry: Entry): void
 }
 
-/** Makes each delta once, after its base, which may be behind it in the pack. */
+/** Applies each delta once, after its base, which may be behind it in the pack. */
 async function resolveDeltas(
   path: string,
   deltas: readonly Delta[],
@@ -87,33 +102,8 @@ async function resolveDeltas(
   }
 }
 
-/** The entries of a pack one after the other; of deltas nobody knows yet what they are. */
-async function* scan(file: FileHandle, maxBytes: number, check: Check): AsyncGenerator<(Entry & { oid: Oid }) | Delta> {
-  const bytes = windowOf(file)
-  const header = await bytes(0, headerBytes)
-  if (header.toString('latin1', 0, 4) !== 'PACK' || header.readUInt32BE(4) !== 2) throw corruptObject('it is no pack')
-  const count = header.readUInt32BE(8)
-  const end = (await file.stat()).size - checksumBytes
-  let offset = headerBytes
-  for (let entry = 0; entry < count; entry++) {
-    const head = decodeEntryHead(await bytes(offset, longestHead))
-    if (head.size > maxBytes) throw new GitError('object-too-large', `an object has more than ${maxBytes} bytes`)
-    const start = offset + head.length
-    const { inflated, length } = await inflateFrom((length) => bytes(start, length), head.size)
-    const whole = await bytes(offset, head.length + length)
-    if ('type' in head) check({ type: head.type, data: inflated })
-    const entry = { offset, crc: crc32(whole) }
-    if ('type' in head) yield { ...entry, oid: hashObject(head.type as ObjectType, inflated) }
-    else yield { ...entry, base: 'distance' in head ? offset - head.distance : head.base }
-    offset += whole.length
-  }
-  if (offset !== end) throw corruptObject('a pack does not end where its objects do')
-}
-
-type Window = (at: number, length: number) => Promise<Buffer>
-
-/** Reads a file in large steps. Fewer bytes come only where it ends. */
-function windowOf(file: FileHandle): Window {
+/** Returns a function that reads a file in large steps. It returns fewer bytes only at the end of the file. */
+function windowOf(file: FileHandle): (at: number, length: number) => Promise<Buffer> {
   let [begin, held] = [0, Buffer.alloc(0)]
   return async (at, length) => {
     if (at < begin || at + length > begin + held.length) {
@@ -125,8 +115,8 @@ function windowOf(file: FileHandle): Window {
   }
 }
 
-/** Returns the checksum at the end of a pack. Throws unless it is the hash of the bytes before it. */
-async function checkedChecksum(file: FileHandle): Promise<Buffer> {
+/** Reads the checksum at the end of a pack, at offset `end`. Throws unless it is the hash of the bytes before it. */
+async function readChecksum(file: FileHandle): Promise<{ checksum: Buffer; end: number }> {
   const end = (await file.stat()).size - checksumBytes
   if (end < headerBytes) throw corruptObject('a pack is cut short')
   const hash = createHash('sha1')
@@ -134,5 +124,5 @@ async function checkedChecksum(file: FileHandle): Promise<Buffer> {
   for (let at = 0; at < end; at += windowBytes) hash.update(await bytes(at, Math.min(windowBytes, end - at)))
   const checksum = Buffer.from(await bytes(end, checksumBytes))
   if (!hash.digest().equals(checksum)) throw corruptObject('a pack does not have the checksum that it says')
-  return checksum
+  return { checksum, end }
 }

@@ -4,11 +4,12 @@ import { stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { missingIds } from '../../git/history/reachable.ts'
 import { addWhole } from '../../git/objects/consolidate-packs.ts'
-import type { GitObject, Oid } from '../../git/objects/object.ts'
+import type { Oid } from '../../git/objects/object.ts'
 import { discardPack, type StagedPack, stagedPack, stagePack, stageWrittenPack } from '../../git/objects/pack-files.ts'
 import { encodePack } from '../../git/objects/pack-writer.ts'
 import type { Publication } from '../../git/ref-store.ts'
-import { type ReadableObjects, Repository } from '../../git/repository.ts'
+import { Repository } from '../../git/repository.ts'
+import { StagedRepository } from '../../git/staged-repository.ts'
 import type { PackEntry } from '../../state/directory/repositories.ts'
 import type { PackStore } from '../../state/s3/s3-packs.ts'
 import { PackCache } from './pack-cache.ts'
@@ -68,7 +69,7 @@ export async function stageNewPack(
   cache: PackCache,
 ): Promise<string> {
   const reachable = await missingIds(
-    withStaged(repository, objects),
+    new StagedRepository(repository, objects),
     moves.map(({ to }) => to),
     moves.flatMap(({ from }) => from ?? []),
   )
@@ -83,12 +84,4 @@ export async function stageNewPack(
   const { name, ...bytes } = await encodePack(objects)
   await stagePack(staged, bytes)
   return name
-}
-
-function withStaged(repository: Repository, objects: ReadonlyMap<Oid, GitObject>): ReadableObjects {
-  return {
-    gitDir: repository.gitDir,
-    find: async (oid) => objects.get(oid) ?? repository.find(oid),
-    read: async (oid) => objects.get(oid) ?? repository.read(oid),
-  }
 }
