@@ -60,7 +60,7 @@ export const GiteaPull = z.object({
   base: Branch,
 })
 
-export const GiteaCommit = z.object({ sha: z.string() })
+const GiteaCommit = z.object({ sha: z.string() })
 
 /** Comment on a pull request, or on a line of it. */
 export const Comment = z.object({
@@ -87,7 +87,7 @@ export const GiteaReview = z.object({
 export const GiteaLabel = z.object({ id: z.number().int(), name: z.string() })
 
 /** Returns an account. Gitea shows `Ghost` for a deleted one. */
-export function giteaAccount(user: z.output<typeof GiteaUser> | null | undefined): ForgeAccount {
+function giteaAccount(user: z.output<typeof GiteaUser> | null | undefined): ForgeAccount {
   const login = user?.login ?? 'Ghost'
   return { id: login, name: user?.full_name || login }
 }

@@ -47,7 +47,7 @@ export const GithubPull = z.object({
   base: z.object({ ref: z.string(), repo: z.object({ full_name: z.string() }) }),
 })
 
-export const GithubCommit = z.object({ sha: z.string() })
+const GithubCommit = z.object({ sha: z.string() })
 
 const Said = z.object({
   id: z.number().int(),
@@ -66,7 +66,7 @@ export const GithubReviewComment = Said.extend({ pull_request_url: z.string() })
 export const GithubReview = Said.omit({ created_at: true }).extend({ submitted_at: z.string().optional() })
 
 /** Returns an account. GitHub shows `ghost` for a deleted one. */
-export function githubAccount(user: z.output<typeof User> | null | undefined): ForgeAccount {
+function githubAccount(user: z.output<typeof User> | null | undefined): ForgeAccount {
   const login = user?.login ?? 'ghost'
   return { id: login, name: login }
 }

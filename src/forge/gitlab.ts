@@ -54,11 +54,11 @@ export const MergeRequest = z.object({
   merged_by: GitlabUser.nullish(),
 })
 
-export const Reviewers = z.object({ reviewers: z.array(z.object({ id: z.number().int() })).nullish() })
+const Reviewers = z.object({ reviewers: z.array(z.object({ id: z.number().int() })).nullish() })
 
-export const GitlabCommit = z.object({ id: z.string() })
+const GitlabCommit = z.object({ id: z.string() })
 
-export const Member = z.object({ id: z.number().int(), username: z.string(), access_level: z.number().int() })
+const Member = z.object({ id: z.number().int(), username: z.string(), access_level: z.number().int() })
 
 export const GitlabNote = z.object({
   id: z.number().int(),
@@ -72,7 +72,7 @@ export const GitlabNote = z.object({
 })
 
 /** Returns an account. GitLab shows `ghost` for a deleted one. */
-export function gitlabAccount(user: z.output<typeof GitlabUser> | null | undefined): ForgeAccount {
+function gitlabAccount(user: z.output<typeof GitlabUser> | null | undefined): ForgeAccount {
   const id = user?.username ?? 'ghost'
   return { id, name: user?.name || id }
 }

@@ -151,7 +151,7 @@ type Patch = { before: Oid; after: Oid }
  * @param line commits of main, oldest first, up to the one that the forge reports as the merge
  * @param head the request's last commit, whose history must be readable
  */
-export async function countBrought(repository: Repository, line: readonly Oid[], head: Oid): Promise<number> {
+async function countBrought(repository: Repository, line: readonly Oid[], head: Oid): Promise<number> {
   try {
     return await count(repository, line, head)
   } catch (error) {
