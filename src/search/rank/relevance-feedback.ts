@@ -1,7 +1,7 @@
 import { boundary } from '../index/page-terms.ts'
 import { isNameTerm } from '../text/name-terms.ts'
 import { TermScan, TermTable } from '../text/term-table.ts'
-import { idf, saturation } from './scorer.ts'
+import { idf, saturation } from './scores.ts'
 
 /** A chunk that was found, with its terms as `pageTerms` writes them and their number. */
 export type ExpansionTerm = { page: number; score: number; terms: string; length: number }

@@ -11,7 +11,7 @@ import type { ChunkHit, Reach, Scope } from '../search-index.ts'
 import { initialismsAsked } from '../text/initialisms.ts'
 import { fuse } from './fuse.ts'
 import { type FeedbackParameters, feedback } from './relevance-feedback.ts'
-import { idf } from './scorer.ts'
+import { idf } from './scores.ts'
 
 /** Returns the nearness of the chunks of some pages, 1 by id; undefined if it is not known. */
 export type Near = (allowedPages: { pages: Uint8Array }) => Nearness | undefined

@@ -1,8 +1,8 @@
 import type { Catalog } from '../index/catalog.ts'
 import type { IndexStore } from '../index/index-store.ts'
 import type { StoredPage } from '../index/store-tables.ts'
+import { windowsOf } from '../rank/window-scorer.ts'
 import { type InvertedPage, invert } from './invert.ts'
-import { windowsOf } from './postings/window-scorer.ts'
 import { type CountedTerms, RemovedTerms } from './removed-terms.ts'
 import { factsIn, type OpenSegment, type Segments } from './segment-log.ts'
 

@@ -1,9 +1,10 @@
 import type { Deadline } from '../index/deadline.ts'
 import { mostFrequent } from '../index/term-engine.ts'
 import type { Visible } from '../index/visible.ts'
+import { pairs } from '../rank/posting-engine.ts'
 import { EditRows } from '../text/edit-rows.ts'
 import { isNameTerm, nameSign } from '../text/name-terms.ts'
-import type { TermDocs } from './any-postings.ts'
+import type { TermDocs } from './computed-postings.ts'
 import { MergedTerms, type TermEntry } from './format/dictionary.ts'
 import type { Segment } from './format/segment.ts'
 import type { CountedTerms } from './removed-terms.ts'
@@ -114,11 +115,6 @@ export class TermDirectory {
     }
     return removed
   }
-}
-
-/** Returns an entry of a map, or none without a value. */
-export function pairs<Key, Value>(key: Key, value: Value | undefined): [Key, Value][] {
-  return value === undefined ? [] : [[key, value]]
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { ScoredChunk } from '../index/term-engine.ts'
 import type { Nearness } from '../rank/fuse.ts'
-import { best, type PageOrder } from '../rank/scorer.ts'
+import { type PageOrder, TopChunks } from '../rank/scores.ts'
 import type { SignRows } from './sign-rows.ts'
 
 /** Maps rows of vectors to chunks and back. */
@@ -68,14 +68,15 @@ export class EstimatedNearness implements Nearness {
   nearest(limit: number): ScoredChunk[] {
     const { chunks, catalog } = this.#places
     const most = this.#mostOf(perNearest * limit)
-    const scored: ScoredChunk[] = []
+    const top = new TopChunks(limit, catalog)
     for (const [row, distance] of this.#distances.entries()) {
       if (distance > most || distance === hidden) continue
       const score = this.#standard(row)
       const chunk = chunks[row] ?? 0
-      if (score !== undefined) scored.push({ chunk, page: catalog.pageOf(chunk), score })
+      // Chunks below the mean are not near.
+      if (score !== undefined && score >= 0) top.offer({ chunk, page: catalog.pageOf(chunk), score })
     }
-    return best(scored, limit, catalog)
+    return top.best()
   }
 
   #standard(row: number): number | undefined {

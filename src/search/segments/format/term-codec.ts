@@ -1,4 +1,5 @@
 import { ByteReader, ByteWriter, grown } from '../../bytes/byte-writer.ts'
+import { blockSize } from '../../rank/posting-list.ts'
 
 /** Decoded postings of one term: ascending chunk ids, frequencies and positions. */
 export class PostingBuffer {
@@ -27,9 +28,6 @@ export class PostingBuffer {
     this.positionEnds[this.count++] = this.positions.length
   }
 }
-
-/** Number of postings in a block. */
-export const blockSize = 128
 
 /** Lengths of texts, by ids of chunks and of pages. */
 export type Lengths = { pagesOfChunks: Uint32Array; chunkLengths: Uint32Array; pageLengths: Uint32Array }

@@ -1,12 +1,10 @@
-import { grown } from '../../bytes/byte-writer.ts'
-import type { Catalog } from '../../index/catalog.ts'
-import type { Deadline } from '../../index/deadline.ts'
-import type { Visible } from '../../index/visible.ts'
-import { pageShare, saturation } from '../../rank/scorer.ts'
-import { blockSize } from '../format/term-codec.ts'
+import { grown } from '../bytes/byte-writer.ts'
+import type { Catalog } from '../index/catalog.ts'
+import type { Deadline } from '../index/deadline.ts'
+import type { Visible } from '../index/visible.ts'
 import { union } from './match-pages.ts'
-import { end, indexFrom, type PostingList, type Scoring } from './posting-list.ts'
-import type { TopChunks } from './top-chunks.ts'
+import { blockSize, end, indexFrom, type PostingList, type Scoring } from './posting-list.ts'
+import { pageShare, saturation, type TopChunks } from './scores.ts'
 
 /** Minimum chunks of a window, which ends with a page. */
 const windowSize = 256
@@ -21,7 +19,7 @@ const slack = 1 + 1e-9
 
 const none = new Uint32Array()
 
-/** Postings of a leaf in a segment, with its weights for chunks and pages. */
+/** Postings of a leaf, with its weights for chunks and pages. */
 export type WeightedList = {
   list: PostingList
   chunkWeight: number
@@ -30,7 +28,7 @@ export type WeightedList = {
   isBonus: boolean
 }
 
-/** Postings to score in a segment: all, or those of some pages by ascending id. */
+/** Postings to score in a part of an index: all, or those of some pages by ascending id. */
 export type Scored = {
   lists: readonly WeightedList[]
   windows: Uint32Array
@@ -55,7 +53,7 @@ export function windowsOf(pages: Uint32Array, catalog: Catalog): Uint32Array {
 }
 
 /**
- * Finds the best-scoring chunks or pages of segments, exactly: scores add up in the order of the lists, as in `Scorer`. Visits
+ * Finds the best-scoring chunks or pages, exactly: scores add up in the order of the lists. Visits
  * windows by descending upper bound, and stops when no other can contain one of the best: "interval-based pruning", Dimopoulos,
  * Nepomnyachiy and Suel, "Optimizing Top-k Document Retrieval Strategies for Block-Max Indexes", 2013.
  */
@@ -73,12 +71,12 @@ export class WindowScorer {
     this.#catalog = catalog
   }
 
-  /** Scores a segment. @param unit score each chunk, or the best of each page @throws {SearchTimeout} */
+  /** Scores a part of an index. @param unit score each chunk, or the best of each page @throws {SearchTimeout} */
   score(scored: Scored, unit: 'chunk' | 'page', visible: Visible, top: TopChunks, deadline: Deadline): void {
     const { lists, windows, pages, allowedPages } = scored
     if (lists.length === 0 || windows.length < 2) return
     this.#grow()
-    if (lists.reduce((sum, { list }) => sum + list.count, 0) <= fewPostings) {
+    if (windows.length === 2 || lists.reduce((sum, { list }) => sum + list.count, 0) <= fewPostings) {
       this.#scoreWindow(scored, { from: windows[0] ?? 0, to: windows.at(-1) ?? 0, wanted: pages }, visible)
       this.#offer(unit, top)
       return

@@ -1,17 +1,17 @@
-import type { Catalog } from '../../index/catalog.ts'
-import type { Leaf, Query } from '../../query/query-tree.ts'
+import type { Catalog } from '../index/catalog.ts'
+import type { Leaf, Query } from '../query/query-tree.ts'
 import { end, indexFrom, type PostingList } from './posting-list.ts'
 
 const none = new Uint32Array()
 
-/** Postings of each leaf in a segment, and the catalog. */
+/** Postings of each leaf, and the catalog. */
 export type Matched = { lists: ReadonlyMap<Leaf, PostingList>; catalog: Catalog }
 
 /** Postings per candidate above which seeking each candidate is faster than scanning the postings. */
 const postingsPassedOver = 16
 
 /**
- * Returns the pages of a segment that a query matches, by ascending id, restricted to candidates if given. Removed and hidden
+ * Returns the pages that a query matches, by ascending id, restricted to candidates if given. Removed and hidden
  * pages may be among them.
  */
 export function matchPages(query: Query, matched: Matched, candidates?: Uint32Array): Uint32Array {
