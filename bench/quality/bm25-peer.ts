@@ -1,5 +1,5 @@
 import { type Analyser, analyserFor } from '../../src/search/text/analyser.ts'
-import { foldWord } from '../../src/search/text/fold-word.ts'
+import { foldWord } from '../../src/search/text/spelling.ts'
 import type { Ranker } from './ranker.ts'
 
 /** Parameters of Anserini's baselines on BEIR (Kamalloo et al., "Resources for Brewing BEIR", 2024). */

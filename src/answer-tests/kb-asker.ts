@@ -5,9 +5,9 @@ import { GanglionError } from '../contract/errors.ts'
 import type { Context } from '../kb/context.ts'
 import type { ReadableKb } from '../kb/readable-kb.ts'
 import { oneLine } from '../rules/text/lines.ts'
-import type { Passage } from '../search/answer/passage.ts'
 import { retrieveRanked } from '../search/kb/retrieve.ts'
 import { findPagesIn } from '../search/kb/search-kb.ts'
+import type { Passage } from '../search/search-index.ts'
 import type { Asker } from './run-tests.ts'
 
 const passageChars = 500

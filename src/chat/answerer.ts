@@ -1,5 +1,5 @@
 import type { Audience } from '../rules/access/audience.ts'
-import type { Passage } from '../search/answer/passage.ts'
+import type { Passage } from '../search/search-index.ts'
 
 /** A question and its answer in a conversation. */
 export type Turn = { question: string; answer: string }

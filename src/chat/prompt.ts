@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { ModelLimits } from '../models/language-model.ts'
 import type { Audience } from '../rules/access/audience.ts'
 import { oneLine } from '../rules/text/lines.ts'
-import type { Passage } from '../search/answer/passage.ts'
+import type { Passage } from '../search/search-index.ts'
 import type { Question, Turn } from './answerer.ts'
 import { withoutCitations } from './citations.ts'
 

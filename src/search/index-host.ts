@@ -1,11 +1,8 @@
 import { isDamage, openOrReplace } from './index/store-file.ts'
+import type { IndexReader } from './index-reader.ts'
 import { type IndexChanges, type IndexOptions, KbIndex } from './kb-index.ts'
 import { QueryError } from './query/query-tree.ts'
 import {
-  type ChunkHit,
-  type IndexedDocument,
-  type PageHit,
-  type PageHits,
   type PagePart,
   type RetrieveOptions,
   type Scope,
@@ -14,38 +11,51 @@ import {
   StaleIndex,
 } from './search-index.ts'
 import { DamagedSegment } from './segments/format/segment-bytes.ts'
-import { VectorsFailed } from './vectors/kb-vectors.ts'
-import type { EmbeddedText, EmbeddingWork } from './vectors/vector-index.ts'
+import { type EmbeddedText, type EmbeddingWork, VectorsFailed } from './vectors/vector-index.ts'
 
 /** Folder of an index, and its options. */
 export type IndexAddress = { directory: string } & IndexOptions
 
-/**
- * Requests to an index, by the name of the method. A stamp identifies the state of an index: each change sets a new one, and a
- * request with another stamp fails with `StaleIndex`.
- */
-export type IndexRequests = {
-  /** Lists pages after a key, in parts; see `KbIndex.versions`. */
-  versions: { argument: { after: string }; result: VersionsPart }
-  version: { argument: { key: string }; result: string | undefined }
-  apply: {
-    argument: { stamp: string; newStamp: string; put: readonly IndexedDocument[]; remove: readonly string[] }
-    result: undefined
-  }
-  grow: { argument: { stamp: string; newStamp: string; part: PagePart }; result: number }
-  shrink: { argument: { stamp: string; newStamp: string; key: string }; result: number }
-  /** Adds a layer; see `KbIndex.layOver`. Requests with the name of a layer see the index with that layer. */
-  layOver: { argument: { stamp: string; layer: string; changes?: IndexChanges }; result: boolean }
-  search: { argument: Asked & { q: string; options?: SearchOptions }; result: PageHits }
-  retrieve: { argument: Asked & { question: string } & RetrieveOptions; result: ChunkHit[] }
-  near: { argument: Asked & { vector: Float32Array }; result: PageHit[] }
-  /** Returns at most `limit` texts without a vector, for any stamp. None if the address has no vectors. */
-  nextTexts: { argument: { limit: number }; result: EmbeddingWork }
-  addVectors: { argument: { vectors: EmbeddedText[] }; result: undefined }
-  sweepVectors: { argument: { now: number; before: number }; result: undefined }
-  close: { argument: undefined; result: undefined }
-}
 type Asked = { stamp: string; scope: Scope; layer?: string | undefined }
+type Change = { stamp: string; newStamp: string }
+
+const nothingToEmbed: EmbeddingWork = { texts: [], embedded: 0, lacking: 0, isWhole: true }
+
+/**
+ * Answers to the requests to an index, by method. A stamp identifies the state of an index: each change sets a new one, and a
+ * request with another stamp fails with `StaleIndex`. Requests with the name of a layer see the index with that layer.
+ */
+const answers = {
+  /** Lists pages after a key with their versions, in parts. `isLast`: there are no more. */
+  versions(index: KbIndex, { after }: { after: string }) {
+    const versions = index.versions(after, maxVersions)
+    return { stamp: index.stamp, versions, isLast: versions.length < maxVersions }
+  },
+  version: (index: KbIndex, { key }: { key: string }) => index.version(key),
+  apply: (index: KbIndex, { newStamp, ...changes }: Change & IndexChanges) => index.apply(changes, newStamp),
+  grow: (index: KbIndex, { newStamp, part }: Change & { part: PagePart }) => index.grow(part, newStamp),
+  shrink: (index: KbIndex, { newStamp, key }: Change & { key: string }) => index.shrink(key, newStamp),
+  layOver(index: KbIndex, { layer, changes }: { stamp: string; layer: string; changes?: IndexChanges }) {
+    return index.layOver(layer, changes)
+  },
+  search(index: KbIndex, { q, scope, options, layer }: Asked & { q: string; options?: SearchOptions }) {
+    return readerOf(index, layer).search(q, scope, options)
+  },
+  retrieve(index: KbIndex, { question, scope, layer, ...options }: Asked & { question: string } & RetrieveOptions) {
+    return readerOf(index, layer).retrieve(question, scope, options)
+  },
+  near(index: KbIndex, { vector, scope, layer }: Asked & { vector: Float32Array }) {
+    return readerOf(index, layer).near(vector, scope)
+  },
+  /** Returns at most `limit` texts without a vector, for any stamp. None if the address has no vectors. */
+  nextTexts: (index: KbIndex, { limit }: { limit: number }) => index.vectors?.next(limit) ?? nothingToEmbed,
+  addVectors: (index: KbIndex, { vectors }: { vectors: EmbeddedText[] }) => index.vectors?.add(vectors),
+  sweepVectors: (index: KbIndex, times: { now: number; before: number }) => index.vectors?.sweep(times),
+}
+type Answers = typeof answers
+export type IndexRequests = {
+  [Method in keyof Answers]: { argument: Parameters<Answers[Method]>[1]; result: ReturnType<Answers[Method]> }
+} & { close: { argument: undefined; result: undefined } }
 export type IndexRequest = {
   [Method in keyof IndexRequests]: {
     address: IndexAddress
@@ -53,11 +63,7 @@ export type IndexRequest = {
     argument: IndexRequests[Method]['argument']
   }
 }[keyof IndexRequests]
-
-/** Some pages with their versions. `isLast`: there are no more. */
-type VersionsPart = { stamp: string; versions: [key: string, version: string][]; isLast: boolean }
-
-const nothingToEmbed: EmbeddingWork = { texts: [], embedded: 0, lacking: 0, isWhole: true }
+type AnsweredRequest = Exclude<IndexRequest, { method: 'close' }>
 
 /** Maximum chunks in the memory of all indexes together: some 250 MB. */
 const defaultMemoryBudget = 45_000
@@ -100,7 +106,7 @@ export class IndexHost {
   }
 
   /** Reopens the index once if a segment is damaged: opening rebuilds the segment. */
-  #soundAnswer(request: Exclude<IndexRequest, { method: 'close' }>): unknown {
+  #soundAnswer(request: AnsweredRequest): unknown {
     try {
       return this.#answer(request)
     } catch (error) {
@@ -110,26 +116,15 @@ export class IndexHost {
     }
   }
 
-  #answer({ address, method, argument }: Exclude<IndexRequest, { method: 'close' }>): unknown {
+  #answer({ address, method, argument }: AnsweredRequest): unknown {
     const index = this.#index(address)
-    if (method === 'versions') return versionsOf(index, argument.after)
-    if (method === 'version') return index.version(argument.key)
-    if (method === 'nextTexts') return index.vectors?.next(argument.limit) ?? nothingToEmbed
-    if (method === 'addVectors') return index.vectors?.add(argument.vectors)
-    if (method === 'sweepVectors') return index.vectors?.sweep(argument)
-    if (argument.stamp !== index.stamp) throw new StaleIndex()
-    if (method === 'layOver') return index.layOver(argument.layer, argument.changes)
-    if (method === 'search') return readerOf(index, argument).search(argument.q, argument.scope, argument.options)
-    if (method === 'near') return readerOf(index, argument).near(argument.vector, argument.scope)
-    if (method === 'retrieve') return readerOf(index, argument).retrieve(argument.question, argument.scope, argument)
-    const result =
-      method === 'grow'
-        ? index.grow(argument.part, argument.newStamp)
-        : method === 'shrink'
-          ? index.shrink(argument.key, argument.newStamp)
-          : index.apply(argument, argument.newStamp)
-    this.#evict()
-    this.#tidying ??= setImmediate(() => this.#tidy())
+    if ('stamp' in argument && argument.stamp !== index.stamp) throw new StaleIndex()
+    const answer = answers[method] as (index: KbIndex, argument: AnsweredRequest['argument']) => unknown
+    const result = answer(index, argument)
+    if ('newStamp' in argument) {
+      this.#evict()
+      this.#tidying ??= setImmediate(() => this.#tidy())
+    }
     return result
   }
 
@@ -202,13 +197,8 @@ export class IndexHost {
   }
 }
 
-function readerOf(index: KbIndex, { layer }: Pick<Asked, 'layer'>): Pick<KbIndex, 'search' | 'retrieve' | 'near'> {
+function readerOf(index: KbIndex, layer: string | undefined): IndexReader {
   return layer === undefined ? index : index.withLayer(layer)
-}
-
-function versionsOf(index: KbIndex, after: string): VersionsPart {
-  const versions = index.versions(after, maxVersions)
-  return { stamp: index.stamp, versions, isLast: versions.length < maxVersions }
 }
 
 function isFor({ options }: KbIndex, { language, engine, vectors }: IndexAddress): boolean {

@@ -10,27 +10,28 @@ import { beyondChance, type Nearness } from './rank/fuse.ts'
 import { type FeedbackParameters, feedbackParameters } from './rank/relevance-feedback.ts'
 import { retrieveChunks } from './rank/retrieve-chunks.ts'
 import type { ChunkHit, PageHit, PageHits, RetrieveOptions, Scope, SearchOptions } from './search-index.ts'
-import type { KbVectors } from './vectors/kb-vectors.ts'
+import type { KbVectors } from './vectors/vector-index.ts'
 
 /** Milliseconds of CPU time for a query, and for a question. */
 const timeLimits = { query: 250, question: 1000 }
 
+/** Answers queries from the parts of an index. */
 export class IndexReader {
-  readonly #parts: () => IndexParts
+  protected parts: IndexParts
   readonly #language: string
-  readonly #vectors: KbVectors | undefined
+  /** Undefined if search uses words alone. */
+  readonly vectors: KbVectors | undefined
   #synonyms: { made: string; table: Synonyms } | undefined
 
-  /** Creates a reader. @param parts returns the current parts */
-  constructor(parts: () => IndexParts, language: string, vectors: KbVectors | undefined) {
-    this.#parts = parts
+  constructor(parts: IndexParts, language: string, vectors: KbVectors | undefined) {
+    this.parts = parts
     this.#language = language
-    this.#vectors = vectors
+    this.vectors = vectors
   }
 
   /** Returns pages that match a query, best first. @throws {QueryError} for a query beyond the limits @throws {SearchTimeout} */
   search(q: string, scope: Scope, { isTyped = false, hasFacets = false, synonyms = [] }: SearchOptions = {}): PageHits {
-    const parts = this.#parts()
+    const { parts } = this
     const parsed = parseQuery(q, parts.analyser, { isTyped, synonyms: this.#synonymsOf(synonyms) })
     if (parsed === undefined) return { hits: [], total: 0, matched: 'all' }
     const deadline = new Deadline(timeLimits.query)
@@ -50,10 +51,10 @@ export class IndexReader {
       feedback = feedbackParameters,
     }: RetrieveOptions & { feedback?: FeedbackParameters } = {},
   ): ChunkHit[] {
-    const near = vector && ((allowedPages: { pages: Uint8Array }) => this.#vectors?.near(vector, allowedPages))
+    const near = vector && ((allowedPages: { pages: Uint8Array }) => this.vectors?.near(vector, allowedPages))
     const limit = new Deadline(timeLimits.question)
     const table = this.#synonymsOf(synonyms)
-    const parts = this.#parts()
+    const { parts } = this
     const { analyser, store } = parts
     return store.reading(() => {
       const hits = retrieveChunks(question, parts, {
@@ -72,9 +73,9 @@ export class IndexReader {
 
   /** Returns pages near the vector of a query, best first. */
   near(vector: Float32Array, scope: Scope): PageHit[] {
-    const parts = this.#parts()
+    const { parts } = this
     return parts.store.reading(() => {
-      const nearness = this.#vectors?.near(vector, parts.catalog.visible(scope))
+      const nearness = this.vectors?.near(vector, parts.catalog.visible(scope))
       const { offset = 0, limit } = scope
       return nearness === undefined ? [] : nearPages(nearness, offset + limit, parts).slice(offset)
     })
@@ -83,7 +84,7 @@ export class IndexReader {
   /** Analyses synonyms once for as long as they stay the same. */
   #synonymsOf(groups: readonly (readonly string[])[]): Synonyms {
     const made = JSON.stringify(groups)
-    const { analyser } = this.#parts()
+    const { analyser } = this.parts
     if (this.#synonyms?.made !== made) this.#synonyms = { made, table: new Synonyms(groups, analyser) }
     return this.#synonyms.table
   }

@@ -10,20 +10,12 @@ import { removeFile } from './index/store-file.ts'
 import type { IndexParts, TermEngine } from './index/term-engine.ts'
 import { IndexReader } from './index-reader.ts'
 import { MiniSearchEngine } from './minisearch/minisearch-engine.ts'
-import {
-  type ChunkHit,
-  type Engine,
-  type IndexedDocument,
-  type PageHit,
-  type PageHits,
-  type PagePart,
-  StaleIndex,
-} from './search-index.ts'
+import { type Engine, type IndexedDocument, type PagePart, StaleIndex } from './search-index.ts'
 import { SegmentEngine } from './segments/segment-engine.ts'
 import { SegmentFiles } from './segments/segment-files.ts'
 import { SegmentLog } from './segments/segment-log.ts'
-import { type Analyser, analyserFor } from './text/analyser.ts'
-import { KbVectors, type VectorsAddress } from './vectors/kb-vectors.ts'
+import { analyserFor } from './text/analyser.ts'
+import { KbVectors, type VectorsAddress } from './vectors/vector-index.ts'
 
 /** Milliseconds for merging segments: per quiet step, per change, and in addition per changed chunk. */
 const workTime = { quiet: 5, change: 0.5, chunk: 0.1 }
@@ -59,36 +51,36 @@ export type IndexOptions = {
  * Full-text index of one knowledge base, in a folder of its own. Its content depends on its pages alone, not on their history. If {@link apply}
  * throws, close and reopen it.
  */
-export class KbIndex implements Pick<IndexReader, 'search' | 'retrieve' | 'near'> {
-  readonly #analyser: Analyser
-  readonly #store: IndexStore
-  readonly #catalog: Catalog
+export class KbIndex extends IndexReader {
   readonly #directory: string
   readonly options: IndexOptions
-  /** Undefined if search uses words alone. */
-  readonly vectors: KbVectors | undefined
-  #engine: { name: Engine; terms: TermEngine }
+  engine: Engine
   /** Identifies the content; changes with every change. */
   stamp: string
-  readonly #writer: PageWriter
-  readonly #reader: IndexReader
+  /** Chunks added or removed since {@link save}. */
+  unsavedChunks = 0
   readonly #layers = new LRUCache<string, Layer>({ max: maxLayers, dispose: ({ close }) => close() })
 
   constructor(directory: string, options: IndexOptions) {
-    this.options = options
     mkdirSync(directory, { recursive: true })
-    this.#analyser = analyserFor(options.language)
-    this.#store = new IndexStore(join(directory, storeFile), this.#analyser.version)
-    this.#directory = directory
+    const analyser = analyserFor(options.language)
+    const store = new IndexStore(join(directory, storeFile), analyser.version)
     try {
-      this.#catalog = this.#openCatalog()
-      this.stamp = this.#store.stamp()
-      this.vectors = options.vectors && new KbVectors(options.vectors, this.#store, this.#catalog)
-      this.#writer = new PageWriter(this.#store, this.#catalog, this.#analyser)
-      this.#engine = this.#openEngine(this.#fitting(0))
-      this.#reader = new IndexReader(() => this.#parts, options.language, this.vectors)
+      const catalog = openCatalog(store)
+      const stamp = store.stamp()
+      const vectors = options.vectors && new KbVectors(options.vectors, store, catalog)
+      const name = fittingEngine(options, { catalog, store }, 0)
+      super(
+        { analyser, store, catalog, engine: openEngine(name, { catalog, store }, directory) },
+        options.language,
+        vectors,
+      )
+      this.#directory = directory
+      this.options = options
+      this.engine = name
+      this.stamp = stamp
     } catch (error) {
-      this.#store.close()
+      store.close()
       throw error
     }
   }
@@ -101,75 +93,47 @@ export class KbIndex implements Pick<IndexReader, 'search' | 'retrieve' | 'near'
 
   /** True if reopening would save memory. */
   get isSparse(): boolean {
-    return isSparse(this.#catalog, this.#store)
-  }
-
-  get engine(): Engine {
-    return this.#engine.name
+    return isSparse(this.parts)
   }
 
   /** Chunks with postings in memory. Other terms and vectors are counted as the chunks that take the same memory. */
   get chunksInMemory(): number {
+    const { catalog, engine } = this.parts
     const ofVectors = Math.floor((this.vectors?.size ?? 0) / bytesPerChunk)
-    const ofCatalog = Math.floor(this.#catalog.chunkCount / chunksOnDisk)
+    const ofCatalog = Math.floor(catalog.chunkCount / chunksOnDisk)
     const ofOthers = ofVectors + this.#layers.size * ofCatalog
     if (this.engine !== 'minisearch') return ofOthers + ofCatalog
-    return ofOthers + this.#catalog.chunkCount + Math.floor(this.#engine.terms.termsInMemory / termsPerChunk)
-  }
-
-  /** Chunks added or removed since {@link save}. */
-  get unsavedChunks(): number {
-    return this.#writer.changedChunks
+    return ofOthers + catalog.chunkCount + Math.floor(engine.termsInMemory / termsPerChunk)
   }
 
   /** True if no other process has changed the index. */
   get isCurrent(): boolean {
-    return this.#store.stamp() === this.stamp
+    return this.parts.store.stamp() === this.stamp
   }
 
   /** Returns the versions of at most `limit` pages with keys after `after`, ordered by the UTF-8 bytes of their keys. */
   versions(after: string, limit: number): [key: string, version: string][] {
-    return this.#store.versions(after, limit)
+    return this.parts.store.versions(after, limit)
   }
 
   version(key: string): string | undefined {
-    return this.#store.find(key)?.version
+    return this.parts.store.find(key)?.version
   }
 
   /** Adds or replaces pages and removes others, in one transaction. */
-  apply({ put, remove }: IndexChanges, newStamp: string = randomUUID()): void {
-    const pages = analysed(put, this.#analyser)
-    this.#change(newStamp, () => exchange(pages, remove, this.#writer, this.#parts))
+  apply({ put, remove }: IndexChanges, newStamp?: string): void {
+    const pages = analysed(put, this.parts)
+    this.#change((writer) => writer.exchange(pages, remove), newStamp)
   }
 
-  /** Adds a part of a page, or first removes its old version in parts. @returns the number of the page's chunks in the index */
-  grow(part: PagePart, newStamp: string = randomUUID()): number {
-    let held = 0
-    this.#change(newStamp, (engine) => {
-      held = this.#writer.grow(part, engine)
-    })
-    return held
+  /** See {@link PageWriter.grow}. */
+  grow(part: PagePart, newStamp?: string): number {
+    return this.#change((writer) => writer.grow(part), newStamp)
   }
 
-  /** Removes a page in parts; it is invisible from the first on. @returns the number of chunks left */
-  shrink(key: string, newStamp: string = randomUUID()): number {
-    let left = 0
-    this.#change(newStamp, (engine) => {
-      left = this.#writer.shrink(key, engine)
-    })
-    return left
-  }
-
-  search(...asked: Parameters<IndexReader['search']>): PageHits {
-    return this.#reader.search(...asked)
-  }
-
-  retrieve(...asked: Parameters<IndexReader['retrieve']>): ChunkHit[] {
-    return this.#reader.retrieve(...asked)
-  }
-
-  near(...asked: Parameters<IndexReader['near']>): PageHit[] {
-    return this.#reader.near(...asked)
+  /** See {@link PageWriter.shrink}. */
+  shrink(key: string, newStamp?: string): number {
+    return this.#change((writer) => writer.shrink(key), newStamp)
   }
 
   /**
@@ -179,14 +143,14 @@ export class KbIndex implements Pick<IndexReader, 'search' | 'retrieve' | 'near'
    */
   layOver(name: string, changes?: IndexChanges): boolean {
     if (changes === undefined || this.#layers.has(name)) return this.#layers.has(name)
-    const { analyser, ...below } = this.#parts
+    const { analyser, ...below } = this.parts
     const store = IndexStore.over(below.store, analyser.version)
     const catalog = Catalog.over(below.catalog, store)
     const engine = below.engine.over(catalog, store)
     const parts = { analyser, store, catalog, engine }
-    exchange(analysed(changes.put, analyser), changes.remove, new PageWriter(store, catalog, analyser), parts)
+    new PageWriter(parts).exchange(analysed(changes.put, parts), changes.remove)
     engine.commit()
-    const reader = new IndexReader(() => parts, this.options.language, this.vectors)
+    const reader = new IndexReader(parts, this.options.language, this.vectors)
     const close = () => {
       engine.close()
       store.close()
@@ -204,105 +168,91 @@ export class KbIndex implements Pick<IndexReader, 'search' | 'retrieve' | 'near'
 
   /** Saves a snapshot, which speeds up the next opening. */
   save(): void {
-    this.#store.transaction(() => {
-      if (!this.isCurrent) throw new StaleIndex()
-      this.#engine.terms.save()
-    })
-    this.#writer.changedChunks = 0
+    this.#transaction(() => this.parts.engine.save())
+    this.unsavedChunks = 0
   }
 
   /** Merges segments for some milliseconds. @returns true if there is more to do @throws {StaleIndex} */
   work(): boolean {
-    let hasMore = false
-    if (this.engine === 'minisearch') return hasMore
-    this.#store.transaction(() => {
-      if (!this.isCurrent) throw new StaleIndex()
-      hasMore = this.#engine.terms.work(performance.now() + workTime.quiet)
-    })
-    return hasMore
+    if (this.engine === 'minisearch') return false
+    return this.#transaction(() => this.parts.engine.work(performance.now() + workTime.quiet))
   }
 
   close(): void {
     this.#layers.clear()
     this.vectors?.close()
-    this.#engine.terms.close()
-    this.#store.close()
-  }
-
-  get #parts(): IndexParts {
-    return { analyser: this.#analyser, engine: this.#engine.terms, store: this.#store, catalog: this.#catalog }
+    this.parts.engine.close()
+    this.parts.store.close()
   }
 
   /** Changes the index in a transaction and sets its stamp. Switches the engine if the size requires it. @throws {StaleIndex} */
-  #change(newStamp: string, work: (engine: TermEngine) => void): void {
+  #change<Result>(work: (writer: PageWriter) => Result, newStamp: string = randomUUID()): Result {
     this.#layers.clear()
-    this.#store.transaction(() => {
-      if (!this.isCurrent) throw new StaleIndex()
-      const before = this.#writer.changedChunks
-      work(this.#engine.terms)
-      this.#engine.terms.commit()
-      const time = workTime.change + workTime.chunk * (this.#writer.changedChunks - before)
-      this.#engine.terms.work(performance.now() + time)
-      this.#catalog.save()
-      this.#store.setStamp(newStamp, this.#catalog.pageCount)
+    const { engine, store, catalog } = this.parts
+    const writer = new PageWriter(this.parts)
+    const result = this.#transaction(() => {
+      const done = work(writer)
+      engine.commit()
+      engine.work(performance.now() + workTime.change + workTime.chunk * writer.changedChunks)
+      catalog.save()
+      store.setStamp(newStamp, catalog.pageCount)
+      return done
     })
+    this.unsavedChunks += writer.changedChunks
     this.stamp = newStamp
-    const fitting = this.#fitting(this.#engine.terms.termsInMemory)
-    if (fitting === this.engine) return
-    this.#engine.terms.close()
-    this.#engine = this.#openEngine(fitting)
-  }
-
-  #fitting(termCount: number): Engine {
-    if (this.options.engine !== 'auto') return this.options.engine
-    const { chunkCount } = this.#catalog
-    const outgrownAt = this.#store.outgrownAt()
-    if (outgrownAt !== undefined && chunkCount > outgrownAt / 2) return 'segments'
-    const isOutgrown = chunkCount > maxInMemory.chunks || termCount > maxInMemory.terms
-    if (isOutgrown || outgrownAt !== undefined) this.#store.noteOutgrown(isOutgrown ? chunkCount : undefined)
-    return isOutgrown ? 'segments' : 'minisearch'
-  }
-
-  /** Opens the catalog. Renumbers pages and chunks first if most ids are unused. */
-  #openCatalog(): Catalog {
-    const stamp = this.#store.stamp()
-    const catalog = new Catalog(this.#store)
-    if (!isSparse(catalog, this.#store)) return catalog
-    this.#store.transaction(() => {
-      if (this.#store.stamp() === stamp) renumber(catalog, this.#store)
-    })
-    return new Catalog(this.#store)
-  }
-
-  #openEngine(name: Engine): { name: Engine; terms: TermEngine } {
-    let terms: TermEngine | undefined
-    if (name === 'segments') {
-      this.#store.transaction(() => {
-        const log = new SegmentLog(this.#catalog, this.#store, this.#directory)
-        terms = new SegmentEngine(this.#catalog, this.#store, log)
-      })
-    } else {
-      this.#store.transaction(() => SegmentEngine.drop(this.#store, this.#directory))
+    const fitting = fittingEngine(this.options, this.parts, engine.termsInMemory)
+    if (fitting !== this.engine) {
+      engine.close()
+      this.engine = fitting
+      this.parts = { ...this.parts, engine: openEngine(fitting, this.parts, this.#directory) }
     }
-    terms ??= new MiniSearchEngine(this.#catalog, this.#store, join(this.#directory, snapshotFile))
-    return { name, terms }
+    return result
+  }
+
+  /** Runs work in a transaction. @throws {StaleIndex} if another process has changed the index */
+  #transaction<Result>(work: () => Result): Result {
+    return this.parts.store.transaction(() => {
+      if (!this.isCurrent) throw new StaleIndex()
+      return work()
+    })
   }
 }
 
-function analysed(pages: readonly IndexedDocument[], analyser: Analyser): AnalysedPage[] {
+type StoredParts = Pick<IndexParts, 'store' | 'catalog'>
+
+/** Returns the engine for the size of an index, and notes in the store whether the index outgrew the memory. */
+function fittingEngine(
+  { engine }: IndexOptions,
+  { catalog: { chunkCount }, store }: StoredParts,
+  termCount: number,
+): Engine {
+  if (engine !== 'auto') return engine
+  const outgrownAt = store.outgrownAt()
+  if (outgrownAt !== undefined && chunkCount > outgrownAt / 2) return 'segments'
+  const isOutgrown = chunkCount > maxInMemory.chunks || termCount > maxInMemory.terms
+  if (isOutgrown || outgrownAt !== undefined) store.noteOutgrown(isOutgrown ? chunkCount : undefined)
+  return isOutgrown ? 'segments' : 'minisearch'
+}
+
+/** Opens the catalog. Renumbers pages and chunks first if most ids are unused. */
+function openCatalog(store: IndexStore): Catalog {
+  const stamp = store.stamp()
+  const catalog = new Catalog(store)
+  if (!isSparse({ catalog, store })) return catalog
+  store.transaction(() => {
+    if (store.stamp() === stamp) renumber(catalog, store)
+  })
+  return new Catalog(store)
+}
+
+function openEngine(name: Engine, { catalog, store }: StoredParts, directory: string): TermEngine {
+  if (name === 'segments') {
+    return store.transaction(() => new SegmentEngine(catalog, store, new SegmentLog(catalog, store, directory)))
+  }
+  store.transaction(() => SegmentEngine.drop(store, directory))
+  return new MiniSearchEngine(catalog, store, join(directory, snapshotFile))
+}
+
+function analysed(pages: readonly IndexedDocument[], { analyser }: Pick<IndexParts, 'analyser'>): AnalysedPage[] {
   return pages.map((page) => ({ ...page, chunks: pageTerms(page, analyser) }))
-}
-
-/** Removes pages and replaced versions, and adds new ones. */
-function exchange(
-  put: readonly AnalysedPage[],
-  remove: readonly string[],
-  writer: PageWriter,
-  { store, catalog, engine }: IndexParts,
-): void {
-  for (const key of new Set([...remove, ...put.map(({ key }) => key)])) {
-    const page = store.find(key)
-    if (page !== undefined) writer.remove(catalog.stored(page), engine)
-  }
-  for (const page of put) writer.add(page, engine)
 }

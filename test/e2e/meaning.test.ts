@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createKnowledgeBase } from '../../src/kb/create-kb.ts'
-import { EmbeddingModel } from '../../src/models/embedding-model.ts'
+import { EmbeddingModel } from '../../src/models/embeddings.ts'
 import { kbSearch } from '../../src/search/kb/kb-search.ts'
 import {
   answers,

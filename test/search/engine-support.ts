@@ -27,9 +27,9 @@ export function newEngine(name: Engine, pages: readonly IndexedDocument[]) {
       ? new SegmentEngine(catalog, store, new SegmentLog(catalog, store, directory))
       : new MiniSearchEngine(catalog, store, join(directory, 'search.json'))
   onTestFinished(() => engine.close())
-  const writer = new PageWriter(store, catalog, analyser)
   store.transaction(() => {
-    for (const page of pages) writer.add({ ...page, chunks: pageTerms(page, analyser) }, engine)
+    const put = pages.map((page) => ({ ...page, chunks: pageTerms(page, analyser) }))
+    new PageWriter({ store, catalog, analyser, engine }).exchange(put, [])
     engine.commit()
   })
   return {

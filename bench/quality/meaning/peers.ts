@@ -1,5 +1,5 @@
 import { extractChunks } from '../../../src/markdown/chunks/chunks.ts'
-import { embeddedText } from '../../../src/search/text/embedded-text.ts'
+import { embeddedText } from '../../../src/search/index/page-terms.ts'
 import type { Embed } from '../product-ranker.ts'
 import type { Ranker } from '../ranker.ts'
 

@@ -1,6 +1,6 @@
 import type { Analyser } from '../../search/text/analyser.ts'
-import { foldWord } from '../../search/text/fold-word.ts'
 import { isUnspaced } from '../../search/text/script.ts'
+import { foldWord } from '../../search/text/spelling.ts'
 import type { Token } from '../../search/text/tokens.ts'
 import { focusOf, type Kind, kindOf } from './question-kind.ts'
 import { type Equivalents, equivalents, wordGroups } from './synonym-groups.ts'

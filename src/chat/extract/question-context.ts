@@ -1,6 +1,6 @@
 import { maxQuestion } from '../../contract/search.ts'
-import type { Passage } from '../../search/answer/passage.ts'
-import { questionTerms } from '../../search/query/question.ts'
+import { questionTerms } from '../../search/query/query-words.ts'
+import type { Passage } from '../../search/search-index.ts'
 import type { Analyser } from '../../search/text/analyser.ts'
 import type { Turn } from '../answerer.ts'
 import { kindOf } from './question-kind.ts'

@@ -1,5 +1,5 @@
 import { sentencesOf } from '../../rules/text/sentences.ts'
-import type { Passage } from '../../search/answer/passage.ts'
+import type { Passage } from '../../search/search-index.ts'
 import type { Analyser } from '../../search/text/analyser.ts'
 import { type AnswerBlock, blocksOf } from './blocks.ts'
 import { isProse, shownText, withoutLooseEmphasis } from './shown-text.ts'

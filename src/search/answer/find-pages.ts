@@ -1,17 +1,16 @@
-import { matchesOf } from '../excerpt/highlight-matches.ts'
+import { matchesOf } from '../excerpt/highlight.ts'
 import type { Deadline } from '../index/deadline.ts'
 import type { IndexParts, PageMatches, ScoredChunk } from '../index/term-engine.ts'
 import type { Visible } from '../index/visible.ts'
 import { type Correction, correctionOf, type Suspect, suspectOf, type Vocabulary } from '../query/corrections.ts'
-import { withNames, withWholeName } from '../query/names.ts'
-import { type ParsedQuery, type QueryPart, wholeQuery } from '../query/parse-query.ts'
+import { type ParsedQuery, type QueryPart, wholeQuery, withNames, withWholeName } from '../query/parse-query.ts'
 import { type Leaf, leavesOf, type Query, withoutBonus } from '../query/query-tree.ts'
 import { joinWords } from '../query/query-words.ts'
 import { SearchTimeout } from '../search-index.ts'
 import type { Analyser } from '../text/analyser.ts'
 import { isWithinEdits } from '../text/edit-rows.ts'
-import { foldWord } from '../text/fold-word.ts'
-import { initialismsMeant } from '../text/initialisms.ts'
+import { initialismsMeant } from '../text/name-terms.ts'
+import { foldWord } from '../text/spelling.ts'
 
 /** Maximum words of a query to correct: each takes a walk through the terms. */
 const maxSuspects = 4

@@ -1,8 +1,7 @@
 import type { TermPlaces } from '../index/page-terms.ts'
 import type { IndexParts, ScoredChunk } from '../index/term-engine.ts'
 import type { Leaf } from '../query/query-tree.ts'
-import { highlight, highlightMatches } from './highlight.ts'
-import type { Match } from './highlight-matches.ts'
+import { highlight, highlightMatches, type Match } from './highlight.ts'
 
 /** Maximum chunks of a page to search for an excerpt. */
 const maxExcerpts = 10

@@ -4,8 +4,7 @@ import { grown } from '../bytes/byte-writer.ts'
 import { ComparedFacts, type FilterGroup, type PageFacts, type PageFilter } from '../query/filters.ts'
 import type { Scope, View } from '../search-index.ts'
 import { type IndexStore, type PageClass, unfinished } from './index-store.ts'
-import { type CatalogPage, packPages, pagesPerBlock, unpackPages } from './packed-pages.ts'
-import type { StoredPage } from './store-tables.ts'
+import { type CatalogPage, packPages, pagesPerBlock, type StoredPage, unpackPages } from './store-tables.ts'
 import { type CountedPage, Visible } from './visible.ts'
 
 /** Maximum cached {@link Visible}s. Each is as long as there are pages. */

@@ -5,6 +5,7 @@ import type { PageFacts } from '../query/filters.ts'
 import type { IndexedDocument } from '../search-index.ts'
 import { ChunkRows, ofArrays, RemovedChunks } from './chunk-rows.ts'
 import type { ChunkTerms } from './page-terms.ts'
+import { transaction } from './store-file.ts'
 import { openStore, type StoredPage } from './store-tables.ts'
 
 /** Prefix of the version of a page that lacks chunks. Such a page is not visible. */
@@ -98,15 +99,8 @@ export class IndexStore {
   }
 
   /** Runs work in a transaction, which is rolled back if the work throws. */
-  transaction(work: () => void): void {
-    this.db.exec('BEGIN IMMEDIATE')
-    try {
-      work()
-      this.db.exec('COMMIT')
-    } catch (error) {
-      if (this.db.isTransaction) this.db.exec('ROLLBACK')
-      throw error
-    }
+  transaction<Result>(work: () => Result): Result {
+    return transaction(this.db, work)
   }
 
   /** Runs reads in one transaction, which spares each statement the locks of its own. */

@@ -1,63 +1,57 @@
 import { randomUUID } from 'node:crypto'
-import type { IndexedDocument, PagePart } from '../search-index.ts'
-import type { Analyser } from '../text/analyser.ts'
+import type { PagePart } from '../search-index.ts'
 import { type Catalog, isUnfinished } from './catalog.ts'
-import { factsOf, type IndexStore, unfinished } from './index-store.ts'
-import { type CatalogPage, packPages, pagesPerBlock } from './packed-pages.ts'
+import { factsOf, type IndexStore, type NewPage, unfinished } from './index-store.ts'
 import { type ChunkTerms, pageTerms } from './page-terms.ts'
-import type { StoredPage } from './store-tables.ts'
-import type { TermEngine } from './term-engine.ts'
+import { type CatalogPage, packPages, pagesPerBlock, type StoredPage } from './store-tables.ts'
+import type { IndexParts } from './term-engine.ts'
 
 /** Chunks that are removed at a time. */
 const partSize = 64
 
 /** A page with the terms of its chunks. */
-export type AnalysedPage = Omit<IndexedDocument, 'chunks'> & { chunks: readonly ChunkTerms[] }
+export type AnalysedPage = NewPage & { chunks: readonly ChunkTerms[] }
 
-/** Adds and removes pages in a store, its catalog and its engine. Call every method within a transaction of the store. */
+/** Adds and removes pages of an index. Use within one transaction of its store. */
 export class PageWriter {
-  readonly #store: IndexStore
-  readonly #catalog: Catalog
-  readonly #analyser: Analyser
+  readonly #parts: IndexParts
   /** Number of chunks added or removed. */
   changedChunks = 0
 
-  constructor(store: IndexStore, catalog: Catalog, analyser: Analyser) {
-    this.#store = store
-    this.#catalog = catalog
-    this.#analyser = analyser
+  constructor(parts: IndexParts) {
+    this.#parts = parts
   }
 
-  /** Adds a page under a free key. */
-  add({ chunks, ...page }: AnalysedPage, engine: TermEngine): void {
-    const added = this.#addChunks(this.#begin(page, chunks.length), chunks, engine)
-    engine.addPage(added.id)
+  /** Removes pages and replaced versions, and adds new ones. */
+  exchange(put: readonly AnalysedPage[], remove: readonly string[]): void {
+    const { store, catalog, engine } = this.#parts
+    for (const key of new Set([...remove, ...put.map(({ key }) => key)])) {
+      const page = store.find(key)
+      if (page !== undefined) this.#remove(catalog.stored(page))
+    }
+    for (const { chunks, ...page } of put) {
+      const added = this.#addChunks(this.#begin(page, chunks.length), chunks)
+      engine.addPage(added.id)
+    }
   }
 
-  remove(page: StoredPage, engine: TermEngine): void {
-    this.changedChunks += page.lengths.length
-    engine.removeChunks(page, page.lengths.length)
-    if (!isUnfinished(page)) engine.removePage(page)
-    this.#store.remove(page)
-    this.#catalog.remove(page)
-  }
-
-  /** See `KbIndex`. */
-  grow({ fingerprint, start, total, ...part }: PagePart, engine: TermEngine): number {
+  /** Adds a part of a page, or first removes its old version in parts. @returns the number of the page's chunks in the index */
+  grow({ fingerprint, start, total, ...part }: PagePart): number {
+    const { store, catalog, engine, analyser } = this.#parts
     const { key, version } = part
-    const found = this.#store.find(key)
-    const page = found && this.#catalog.stored(found)
+    const found = store.find(key)
+    const page = found && catalog.stored(found)
     if (page?.version === version) return total
     const versionOfPart = `${unfinished}${fingerprint}`
     if (page !== undefined && page.version !== versionOfPart) {
-      this.shrink(key, engine)
+      this.shrink(key)
       return 0
     }
     const held = page?.lengths.length ?? 0
     if (held !== start) return held
-    const chunks = pageTerms(part, this.#analyser, start)
+    const chunks = pageTerms(part, analyser, start)
     const growing = page ?? this.#begin({ ...part, version: versionOfPart }, total)
-    const longer = this.#addChunks(growing, chunks, engine)
+    const longer = this.#addChunks(growing, chunks)
     if (start + chunks.length >= total) {
       this.#setVersion(longer, version)
       engine.addPage(growing.id)
@@ -65,13 +59,14 @@ export class PageWriter {
     return start + chunks.length
   }
 
-  /** See `KbIndex`. */
-  shrink(key: string, engine: TermEngine): number {
-    const found = this.#store.find(key)
+  /** Removes a page in parts; it is invisible from the first on. @returns the number of chunks left */
+  shrink(key: string): number {
+    const { store, catalog, engine } = this.#parts
+    const found = store.find(key)
     if (found === undefined) return 0
-    const page = this.#catalog.stored(found)
+    const page = catalog.stored(found)
     if (page.lengths.length <= partSize) {
-      this.remove(page, engine)
+      this.#remove(page)
       return 0
     }
     if (!isUnfinished(page)) {
@@ -80,30 +75,40 @@ export class PageWriter {
     }
     this.changedChunks += partSize
     engine.removeChunks(page, partSize)
-    const shorter = this.#store.removeLastChunks({ ...page, version: unfinished }, partSize)
-    this.#catalog.update(shorter)
+    const shorter = store.removeLastChunks({ ...page, version: unfinished }, partSize)
+    catalog.update(shorter)
     return shorter.lengths.length
   }
 
+  #remove(page: StoredPage): void {
+    const { store, catalog, engine } = this.#parts
+    this.changedChunks += page.lengths.length
+    engine.removeChunks(page, page.lengths.length)
+    if (!isUnfinished(page)) engine.removePage(page)
+    store.remove(page)
+    catalog.remove(page)
+  }
+
   /** Adds a page without its chunks, of which there will be at most `total`. */
-  #begin(page: Omit<IndexedDocument, 'chunks'>, total: number): StoredPage {
-    const added = this.#store.add(page, total)
-    this.#catalog.add(added.page, added.class, page.note, factsOf(page))
+  #begin(page: NewPage, total: number): StoredPage {
+    const added = this.#parts.store.add(page, total)
+    this.#parts.catalog.add(added.page, added.class, page.note, factsOf(page))
     return added.page
   }
 
-  #addChunks(page: StoredPage, chunks: readonly ChunkTerms[], engine: TermEngine): StoredPage {
+  #addChunks(page: StoredPage, chunks: readonly ChunkTerms[]): StoredPage {
+    const { store, catalog, engine } = this.#parts
     this.changedChunks += chunks.length
-    const longer = this.#store.addChunks(page, chunks)
-    this.#catalog.update(longer)
+    const longer = store.addChunks(page, chunks)
+    catalog.update(longer)
     const first = page.firstChunk + page.lengths.length
     engine.addChunks(chunks.map(({ terms }, index) => ({ id: first + index, terms })))
     return longer
   }
 
   #setVersion(page: StoredPage, version: string): void {
-    this.#store.setVersion(page.id, version)
-    this.#catalog.update({ ...page, version })
+    this.#parts.store.setVersion(page.id, version)
+    this.#parts.catalog.update({ ...page, version })
   }
 }
 
@@ -111,7 +116,7 @@ export class PageWriter {
 const maxGone = 50_000
 
 /** True if more ids are unused than in use: every edit of a page takes new ones. False while a page is indexed in parts. */
-export function isSparse(catalog: Catalog, store: IndexStore): boolean {
+export function isSparse({ catalog, store }: Pick<IndexParts, 'catalog' | 'store'>): boolean {
   const { pageCount, pageEnd, chunkCount } = catalog
   const isTooLong = pageEnd > 2 * pageCount + maxGone || store.nextChunk > 2 * chunkCount + maxGone
   return isTooLong && catalog.pages().every(({ isWhole }) => isWhole)

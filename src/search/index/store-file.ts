@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { rmSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 
@@ -15,15 +16,22 @@ const damages: ReadonlySet<number> = new Set([11, 26])
 /** Maximum bytes of a file that is checked completely when it is opened: more would take too long. */
 const maxChecked = 64 * 1024 ** 2
 
-/**
- * Opens a SQLite file, or creates it.
- * @param options.bigTables tables not checked in a file of more than `limit` bytes; damage in them shows when it is read
- * @throws if the file is damaged
- */
-export function openSound(
-  file: string,
-  { bigTables = [], limit = maxChecked }: { bigTables?: readonly string[]; limit?: number } = {},
-): DatabaseSync {
+type Checks = {
+  /** Tables not checked in a file of more than `limit` bytes; damage in them shows when it is read. */
+  bigTables?: readonly string[]
+  limit?: number
+}
+
+/** Tables of a file that may be deleted and filled again at any time. */
+export type FileTables = Checks & {
+  /** Version of the content. A file of another version is emptied. */
+  made: string
+  /** Statements that create the tables and their indexes. One table is `meta`, with `key` and `value`. */
+  statements: readonly string[]
+}
+
+/** Opens a SQLite file, or creates it. @throws if the file is damaged */
+export function openSound(file: string, { bigTables = [], limit = maxChecked }: Checks = {}): DatabaseSync {
   const db = new DatabaseSync(file, { timeout })
   try {
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
@@ -39,6 +47,52 @@ export function openSound(
     return db
   } catch (error) {
     db.close()
+    throw error
+  }
+}
+
+/** Opens a SQLite file, or creates it. Replaces damaged files, and empties those of another version. */
+export function openTables(file: string, tables: FileTables): DatabaseSync {
+  const open = () => {
+    const db = openSound(file, tables)
+    try {
+      // Another process may create the tables meanwhile.
+      if (!areMade(db, tables)) transaction(db, () => areMade(db, tables) || make(db, tables))
+      return db
+    } catch (error) {
+      db.close()
+      throw error
+    }
+  }
+  return openOrReplace(open, () => removeFile(file))
+}
+
+function areMade(db: DatabaseSync, { made, statements }: FileTables): boolean {
+  const rows = db.prepare('SELECT sql FROM sqlite_schema').all()
+  const held = new Set(rows.map(({ sql }) => sql))
+  if (!statements.every((statement) => held.has(statement))) return false
+  return db.prepare("SELECT value FROM meta WHERE key = 'made'").get()?.value === made
+}
+
+function make(db: DatabaseSync, { made, statements }: FileTables): void {
+  // A virtual table takes others with it.
+  const names = db
+    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rootpage")
+    .all()
+  for (const { name } of names) db.exec(`DROP TABLE IF EXISTS "${name}"`)
+  for (const statement of statements) db.exec(statement)
+  db.prepare("INSERT INTO meta (key, value) VALUES ('made', ?), ('stamp', ?)").run(made, randomUUID())
+}
+
+/** Runs work in a transaction, which is rolled back if the work throws. */
+export function transaction<Result>(db: DatabaseSync, work: () => Result): Result {
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    const result = work()
+    db.exec('COMMIT')
+    return result
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK')
     throw error
   }
 }

@@ -1,6 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
-import { openOrReplace, openSound, removeFile } from './store-file.ts'
+import { crc32 } from 'node:zlib'
+import { ByteReader, ByteWriter } from '../bytes/byte-writer.ts'
+import { openTables } from './store-file.ts'
 
 /** Row of a page. The chunks of a page have consecutive ids from `firstChunk`. Ids are not reused until all are renumbered; see `renumber`. */
 export type StoredPage = {
@@ -22,7 +23,7 @@ const cacheSize = 16 * 1024
 /** Tables that grow with the content. The catalog is read completely and has checksums of its own. */
 const bigTables = ['pages', 'chunks', 'hashes', 'removed', 'catalog']
 
-const tables = [
+const statements = [
   'CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID, STRICT',
   `CREATE TABLE classes (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, audience TEXT, tags TEXT NOT NULL
@@ -52,35 +53,9 @@ const tables = [
 
 /** Opens the file of an index store, or creates it. Discards data of another version, and damaged data. @param analyser version of the analyser */
 export function openStore(file: string, analyser: string): DatabaseSync {
-  const made = `${storeVersion} ${analyser}`
-  return openOrReplace(
-    () => openMade(file, made),
-    () => removeFile(file),
-  )
-}
-
-/** Opens a file, and empties it if another version created it. */
-function openMade(file: string, made: string): DatabaseSync {
-  const db = openSound(file, { bigTables })
-  try {
-    db.exec(`PRAGMA cache_size = -${cacheSize}`)
-    if (!isMade(db, made)) make(db, made)
-    return db
-  } catch (error) {
-    db.close()
-    throw error
-  }
-}
-
-function isMade(db: DatabaseSync, made: string): boolean {
-  const held = new Set(
-    db
-      .prepare('SELECT sql FROM sqlite_schema')
-      .all()
-      .map(({ sql }) => sql),
-  )
-  if (!tables.every((statement) => held.has(statement))) return false
-  return db.prepare("SELECT value FROM meta WHERE key = 'made'").get()?.value === made
+  const db = openTables(file, { made: `${storeVersion} ${analyser}`, statements, bigTables })
+  db.exec(`PRAGMA cache_size = -${cacheSize}`)
+  return db
 }
 
 /** True if a file has this version of the tables; {@link openStore} empties others. */
@@ -90,17 +65,66 @@ export function isOfStoreVersion(db: DatabaseSync): boolean {
   return String(made).startsWith(`${storeVersion} `)
 }
 
-function make(db: DatabaseSync, made: string): void {
-  db.exec('BEGIN IMMEDIATE')
-  // Another process may have created the tables meanwhile.
-  if (!isMade(db, made)) {
-    // A virtual table takes others with it.
-    const names = db
-      .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rootpage")
-      .all()
-    for (const { name } of names) db.exec(`DROP TABLE IF EXISTS "${name}"`)
-    for (const statement of tables) db.exec(statement)
-    db.prepare("INSERT INTO meta (key, value) VALUES ('made', ?), ('stamp', ?)").run(made, randomUUID())
+/** Data of a page that is in memory while an index is open. */
+export type CatalogPage = {
+  id: number
+  key: string
+  /** The id of its `PageClass`. */
+  class: number
+  isWhole: boolean
+  firstChunk: number
+  /** Length of each chunk, in terms. */
+  lengths: ArrayLike<number>
+}
+
+/** Pages stored in one row, so that few rows are read when an index is opened. */
+export const pagesPerBlock = 256
+
+const sumLength = 4
+
+/** Packs the pages of one block, by ascending id: a checksum, then for each page its numbers in base 128 and its key. */
+export function packPages(pages: Iterable<CatalogPage>): Uint8Array {
+  const out = new ByteWriter()
+  out.bytes(new Uint8Array(sumLength))
+  let lastId = 0
+  let lastChunk = 0
+  for (const { id, key, class: ofPages, isWhole, firstChunk, lengths } of pages) {
+    const name = Buffer.from(key)
+    out.varint(id - lastId)
+    out.varint(ofPages)
+    // Chunks get their ids in the order of the pages.
+    out.varint(firstChunk - lastChunk)
+    out.varint(2 * lengths.length + (isWhole ? 1 : 0))
+    for (let index = 0; index < lengths.length; index++) out.varint(lengths[index] ?? 0)
+    out.varint(name.length)
+    out.bytes(name)
+    lastId = id
+    lastChunk = firstChunk
   }
-  db.exec('COMMIT')
+  const packed = Buffer.from(out.written)
+  packed.writeUInt32LE(crc32(packed.subarray(sumLength)))
+  return packed
+}
+
+/** Unpacks a block. @throws if the bytes are not as {@link packPages} wrote them */
+export function* unpackPages(bytes: Uint8Array): Generator<CatalogPage> {
+  const packed = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  if (packed.length < sumLength || packed.readUInt32LE() !== crc32(packed.subarray(sumLength))) {
+    throw new Error('The catalog of a search index is damaged.')
+  }
+  const reader = new ByteReader(packed, sumLength)
+  let id = 0
+  let firstChunk = 0
+  while (reader.at < packed.length) {
+    id += reader.varint()
+    const ofPages = reader.varint()
+    firstChunk += reader.varint()
+    const head = reader.varint()
+    const lengths: number[] = []
+    for (let left = head >>> 1; left > 0; left--) lengths.push(reader.varint())
+    const keyLength = reader.varint()
+    const key = packed.toString('utf8', reader.at, reader.at + keyLength)
+    reader.at += keyLength
+    yield { id, key, class: ofPages, isWhole: (head & 1) === 1, firstChunk, lengths }
+  }
 }

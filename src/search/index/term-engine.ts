@@ -1,5 +1,5 @@
 import type { Query } from '../query/query-tree.ts'
-import type { QuestionTerm } from '../query/question.ts'
+import type { QuestionTerm } from '../query/query-words.ts'
 import type { Analyser } from '../text/analyser.ts'
 import type { Catalog } from './catalog.ts'
 import type { Deadline } from './deadline.ts'

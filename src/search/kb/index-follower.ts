@@ -13,7 +13,7 @@ import { pauses } from '../../system/pauses.ts'
 import type { IndexAddress, IndexRequests } from '../index-host.ts'
 import { type IndexedDocument, StaleIndex } from '../search-index.ts'
 import type { SearchPool } from '../search-pool.ts'
-import type { VectorsAddress } from '../vectors/kb-vectors.ts'
+import type { VectorsAddress } from '../vectors/vector-index.ts'
 import { neuronDocument, versionOf } from './neuron-document.ts'
 import { indexFingerprint, type SearchedSources } from './source-feed.ts'
 

@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { EmbeddingModel } from '../../models/embedding-model.ts'
-import { EmbeddingsError, maxBatch } from '../../models/embeddings.ts'
+import { type EmbeddingModel, EmbeddingsError, maxBatch } from '../../models/embeddings.ts'
 import { coalesce } from '../../system/concurrency/coalesce.ts'
 import type { IndexAddress } from '../index-host.ts'
 import type { SearchPool } from '../search-pool.ts'

@@ -7,7 +7,7 @@ import { fold } from '../../rules/text/fold.ts'
 import { cutText } from '../../rules/text/whole-characters.ts'
 import { pauses } from '../../system/pauses.ts'
 import { highlight } from '../excerpt/highlight.ts'
-import { questionTerms } from '../query/question.ts'
+import { questionTerms } from '../query/query-words.ts'
 import type { ChunkHit, Packing, PageHit, PageHits, View } from '../search-index.ts'
 import { analyserFor } from '../text/analyser.ts'
 

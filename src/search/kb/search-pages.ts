@@ -6,8 +6,7 @@ import { listKnowledgeBases } from '../../pages/list-knowledge-bases.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import type { Facets } from '../search-index.ts'
 import type { PartialAnswer } from './kb-search.ts'
-import type { SearchFound } from './search-answers.ts'
-import { findPages, tenantHitsOf } from './search-kb.ts'
+import { findPages, type SearchFound, tenantHitsOf } from './search-kb.ts'
 
 export type PersonQuery = Pick<SearchQuery, 'q' | 'kind'> & {
   /** True if the last word is still being typed: completions are found, too. */

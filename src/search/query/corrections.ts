@@ -1,10 +1,9 @@
 import type { Analyser } from '../text/analyser.ts'
 import { isWithinEdits } from '../text/edit-rows.ts'
-import { foldWord } from '../text/fold-word.ts'
 import { nameWord, wordOfName } from '../text/name-terms.ts'
 import { isUnspaced } from '../text/script.ts'
-import { nameLeaf } from './names.ts'
-import type { QueryPart } from './parse-query.ts'
+import { foldWord } from '../text/spelling.ts'
+import { nameLeaf, type QueryPart } from './parse-query.ts'
 import { type Query, weighted } from './query-tree.ts'
 import { joinWords, literalOf, wordQuery } from './query-words.ts'
 

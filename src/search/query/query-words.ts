@@ -1,7 +1,7 @@
 import { fold } from '../../rules/text/fold.ts'
 import type { Analyser } from '../text/analyser.ts'
-import { foldWord, plainApostrophes } from '../text/fold-word.ts'
 import { isUnspaced } from '../text/script.ts'
+import { foldWord, plainApostrophes } from '../text/spelling.ts'
 import { type Token, unjoined } from '../text/tokens.ts'
 import type { Query } from './query-tree.ts'
 
@@ -126,4 +126,67 @@ function* completions(prefix: string): Generator<string> {
       if (prefix.endsWith(ending.slice(0, held))) yield prefix + ending.slice(held)
     }
   }
+}
+
+const lettersOnly = /^\p{L}[\p{L}\p{M}]*$/u
+
+/**
+ * Returns the term of two words that are also written as one, such as `website` for `web site`. Undefined unless both are words
+ * of letters in a script with spaces. Stop words count only as particles, as in `back up`.
+ */
+export function compoundOf(first: string, second: string, analyser: Analyser): string | undefined {
+  const isWord = (word: string) => lettersOnly.test(word) && !isUnspaced(word)
+  const isStopWord = (word: string) => analyser.isStopWord(foldWord(word))
+  if (!isWord(first) || !isWord(second)) return undefined
+  const compound = (first + second).toLowerCase()
+  if ((isStopWord(first) || isStopWord(second)) && analyser.split(compound) === undefined) return undefined
+  const tokens = analyser.tokens(compound)
+  return tokens.length === 1 ? tokens[0]?.term : undefined
+}
+
+/** Maximum words of a question to pair. */
+const maxWords = 64
+
+/** Returns the terms of nouns that a text writes as verb and particle (`backup` for `back up`). */
+export function particleNouns(text: string, analyser: Analyser): string[] {
+  const words = text.split(/\s+/, maxWords)
+  const nouns = words.flatMap((word, index) => {
+    const next = words[index + 1] ?? ''
+    return analyser.split(word + next) === undefined ? [] : (compoundOf(word, next, analyser) ?? [])
+  })
+  return [...new Set(nouns)]
+}
+
+export type QuestionTerm = { term: string; weight: number }
+
+const maxTerms = 64
+
+/** Weight of an alternative term of a word. */
+const alsoWeight = 0.5
+
+/**
+ * Returns the terms of a question without stop words, at most 64: by weight, then by position. The weight is the number of
+ * occurrences, half for alternative terms.
+ */
+export function questionTerms(text: string, analyser: Analyser): QuestionTerm[] {
+  const weights = new Map<string, number>()
+  const idle = new Set<string>()
+  const add = (term: string, weight: number) => weights.set(term, (weights.get(term) ?? 0) + weight)
+  let lastEnd = 0
+  for (const { start, end, term, also } of analyser.tokens(text)) {
+    // The pair before has this character already.
+    if (end === lastEnd) continue
+    lastEnd = end
+    const word = text.slice(start, end)
+    const isStopWord = analyser.isStopWord(foldWord(word))
+    if (analyser.isIdle(foldWord(word) || word)) idle.add(term)
+    if (!isStopWord) add(term, 1)
+    // A stop word can begin a longer word: `oncall` of `on-call`.
+    for (const other of also) if (!isStopWord || other.length > end - start) add(other, alsoWeight)
+  }
+  const said = [...weights].filter(([term]) => !idle.has(term))
+  return (said.length > 0 ? said : [...weights])
+    .map(([term, weight]) => ({ term, weight }))
+    .sort((a, b) => b.weight - a.weight)
+    .slice(0, maxTerms)
 }

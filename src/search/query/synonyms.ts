@@ -1,8 +1,7 @@
 import type { Analyser } from '../text/analyser.ts'
-import type { QueryItem } from './query-items.ts'
+import type { QueryItem } from './filters.ts'
 import { type Query, weighted } from './query-tree.ts'
-import { joinWords, literalOf, phraseQuery } from './query-words.ts'
-import { type QuestionTerm, questionTerms } from './question.ts'
+import { joinWords, literalOf, phraseQuery, type QuestionTerm, questionTerms } from './query-words.ts'
 
 /** Weight of a synonym, compared with the typed word. */
 const weight = 0.7

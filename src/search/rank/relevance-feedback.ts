@@ -1,6 +1,6 @@
 import { boundary } from '../index/page-terms.ts'
 import { isNameTerm } from '../text/name-terms.ts'
-import { TermScan, TermTable } from '../text/term-table.ts'
+import { TermTable } from '../text/term-table.ts'
 import { idf, saturation } from './scores.ts'
 
 /** A chunk that was found, with its terms as `pageTerms` writes them and their number. */
@@ -59,17 +59,13 @@ function relevanceModel(
   { chunkCount, chunksWith }: Figures,
   { pages, decay }: FeedbackParameters,
 ): Map<string, number> {
-  const [table, scan] = [new TermTable(), new TermScan()]
+  const table = new TermTable()
   const likely: number[] = []
   const best = candidates[0]?.score ?? 0
   for (const { score, terms, length } of bestOfPages(candidates, pages)) {
     const each = Math.exp((score / best - 1) / decay) / length
     for (const [from, to] of textsOnce(terms)) {
-      scan.scan(terms, from, to)
-      for (let at = 0; at < scan.count; at++) {
-        const index = table.addAt(terms, scan, at)
-        likely[index] = (likely[index] ?? 0) + each
-      }
+      for (const index of table.addTerms(terms, from, to)) likely[index] = (likely[index] ?? 0) + each
     }
   }
   const chosen: { term: string; likelihood: number; rarity: number }[] = []
@@ -124,7 +120,6 @@ function textsOnce(terms: string): [from: number, to: number][] {
 export class TermCounter {
   readonly #table: TermTable
   readonly #counts: Uint32Array
-  readonly #scan = new TermScan()
   #found: number[] = []
 
   constructor(terms: readonly string[]) {
@@ -134,9 +129,7 @@ export class TermCounter {
 
   /** Counts in a range of a text, which starts and ends between terms. */
   add(text: string, from: number, to: number): void {
-    this.#scan.scan(text, from, to)
-    for (let at = 0; at < this.#scan.count; at++) {
-      const index = this.#table.findAt(text, this.#scan, at)
+    for (const index of this.#table.findTerms(text, from, to)) {
       if (index < 0) continue
       const count = this.#counts[index] ?? 0
       if (count === 0) this.#found.push(index)

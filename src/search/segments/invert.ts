@@ -1,9 +1,10 @@
 import { grown } from '../bytes/byte-writer.ts'
 import { boundary } from '../index/page-terms.ts'
-import { TermScan, TermTable } from '../text/term-table.ts'
+import { TermTable } from '../text/term-table.ts'
+import { MergedTerms } from './format/dictionary.ts'
 import { type Facts, Segment, type SegmentShape, SegmentWriter } from './format/segment.ts'
 import { MemorySink, type SegmentSink } from './format/segment-bytes.ts'
-import { PostingBuffer } from './format/term-codec.ts'
+import { decodeTerm, PostingBuffer } from './format/term-codec.ts'
 
 /** A page with its chunks by ascending id, and their terms as `pageTerms` writes them. */
 export type InvertedPage = { id: number; chunks: Iterable<{ id: number; terms: string }> }
@@ -33,7 +34,6 @@ const unordered = /[\ud800-\uffff]/
 /** The terms of chunks in text order, as indexes of a table. Inverted by a counting sort. */
 class ForwardIndex {
   readonly #table = new TermTable()
-  readonly #scan = new TermScan()
   readonly #chunks: number[] = []
   /** End of each chunk's terms in {@link #terms}. */
   readonly #ends: number[] = []
@@ -46,11 +46,10 @@ class ForwardIndex {
 
   /** Adds a chunk. @param chunk a higher id than those before @param terms as `pageTerms` writes them */
   add(chunk: number, terms: string): void {
-    const [table, scan] = [this.#table, this.#scan]
-    scan.scan(terms, 0, terms.length)
-    const end = this.#length + scan.count
+    const indexes = this.#table.addTerms(terms)
+    const end = this.#length + indexes.length
     if (end > this.#terms.length) this.#terms = grown(this.#terms, end)
-    for (let at = 0; at < scan.count; at++) this.#terms[this.#length + at] = table.addAt(terms, scan, at)
+    this.#terms.set(indexes, this.#length)
     this.#length = end
     this.#chunks.push(chunk)
     this.#ends.push(end)
@@ -59,7 +58,7 @@ class ForwardIndex {
   /** Visits each term, in the order of UTF-8 bytes, with its postings, which are valid until the next call. */
   invert(postings: PostingBuffer, visit: (term: Buffer, postings: PostingBuffer) => void): void {
     const { starts, chunks, positions } = this.#sorted()
-    for (const { term, index } of inOrder(this.#table.terms)) {
+    for (const { term, index } of sortedTerms(this.#table.terms)) {
       if (term === boundary) continue
       postings.clear()
       const end = starts[index + 1] ?? 0
@@ -101,10 +100,71 @@ class ForwardIndex {
 }
 
 /** Sorts terms by their UTF-8 bytes, with their indexes. */
-function inOrder(terms: readonly string[]): { term: string; index: number }[] {
+function sortedTerms(terms: readonly string[]): { term: string; index: number }[] {
   const all = terms.map((term, index) => ({ term, index }))
   if (!terms.some((term) => unordered.test(term))) return all.sort((a, b) => (a.term < b.term ? -1 : 1))
   return all
     .map((entry) => ({ ...entry, bytes: Buffer.from(entry.term) }))
     .sort((a, b) => Buffer.compare(a.bytes, b.bytes))
+}
+
+/**
+ * Merges segments into one, without removed pages. Yields after every term, so that the work can be interrupted.
+ * @param isKept by page id; must not change until the end
+ */
+export function* merge(
+  segments: readonly Segment[],
+  { facts, isKept, chunkCountOfPage }: { facts: Facts; isKept: Uint8Array; chunkCountOfPage: (page: number) => number },
+  sink: SegmentSink,
+): Generator<undefined, SegmentShape> {
+  const writer = new SegmentWriter(sink, facts)
+  const isDropped = (chunk: number) => isKept[facts.pagesOfChunks[chunk] ?? 0] !== 1
+  // Sorts by first page: then most postings are in order.
+  const sorted = segments.toSorted((a, b) => (a.pages[0] ?? 0) - (b.pages[0] ?? 0))
+  const all = new Uint8Array()
+  const inputs = sorted.map((segment) => ({ owner: segment, terms: segment.dictionary.from(all) }))
+  const joined = new PostingBuffer()
+  const ordered = new PostingBuffer()
+  for (const merged = new MergedTerms(inputs, all); merged.at[0] !== undefined; merged.next()) {
+    joined.clear()
+    for (const { owner, terms } of merged.at) {
+      decodeTerm(owner.allOf(terms), { docs: terms.docs, count: terms.postingCount, isDropped }, joined)
+    }
+    writer.add(merged.at[0].terms.term, inOrder(joined, ordered))
+    yield
+  }
+  const pages = keptPages(sorted, isKept)
+  const chunkCount = pages.reduce((sum, page) => sum + chunkCountOfPage(page), 0)
+  return writer.finish(pages, chunkCount)
+}
+
+/** Returns the ascending ids of the pages to keep. */
+function keptPages(segments: readonly Segment[], isKept: Uint8Array): Uint32Array {
+  const all = new Uint32Array(segments.reduce((sum, { pages }) => sum + pages.length, 0))
+  let count = 0
+  let isSorted = true
+  for (const { pages } of segments) {
+    for (const page of pages) {
+      if (isKept[page] !== 1) continue
+      isSorted &&= count === 0 || (all[count - 1] ?? 0) < page
+      all[count++] = page
+    }
+  }
+  const kept = all.slice(0, count)
+  return isSorted ? kept : kept.sort()
+}
+
+/** Sorts postings by chunk, into `other` if they are not sorted yet. */
+function inOrder(postings: PostingBuffer, other: PostingBuffer): PostingBuffer {
+  const { chunks, count } = postings
+  let isSorted = true
+  for (let at = 1; at < count && isSorted; at++) isSorted = (chunks[at - 1] ?? 0) < (chunks[at] ?? 0)
+  if (isSorted) return postings
+  other.clear()
+  const order = Array.from({ length: count }, (_, at) => at).sort((a, b) => (chunks[a] ?? 0) - (chunks[b] ?? 0))
+  for (const at of order) {
+    other.positions.bytes(postings.positions.written, postings.positionEnds[at - 1] ?? 0, postings.positionEnds[at])
+    other.add(chunks[at] ?? 0, postings.frequencies[at] ?? 0)
+  }
+  return other
 }

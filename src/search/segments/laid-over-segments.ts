@@ -3,8 +3,7 @@ import type { IndexStore } from '../index/index-store.ts'
 import type { StoredPage } from '../index/store-tables.ts'
 import { windowsOf } from '../rank/window-scorer.ts'
 import { type InvertedPage, invert } from './invert.ts'
-import { type CountedTerms, RemovedTerms } from './removed-terms.ts'
-import { factsIn, type OpenSegment, type Segments } from './segment-log.ts'
+import { type CountedTerms, factsIn, type OpenSegment, RemovedTerms, type Segments } from './segment-log.ts'
 
 /** The current segments of another index, and one in memory for the pages of a layer over it. */
 export class LaidOverSegments implements Segments {

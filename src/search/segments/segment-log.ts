@@ -3,11 +3,10 @@ import type { IndexStore } from '../index/index-store.ts'
 import type { StoredPage } from '../index/store-tables.ts'
 import { firstFrom } from '../rank/posting-list.ts'
 import { windowsOf } from '../rank/window-scorer.ts'
+import { TermTable, termHash } from '../text/term-table.ts'
 import { Segment, type SegmentShape } from './format/segment.ts'
 import { type FileSink, MemorySink } from './format/segment-bytes.ts'
-import { type InvertedPage, invert } from './invert.ts'
-import { merge } from './merge-segments.ts'
-import { type CountedTerms, RemovedTerms } from './removed-terms.ts'
+import { type InvertedPage, invert, merge } from './invert.ts'
 import { SegmentFiles } from './segment-files.ts'
 
 /** Maximum chunks of segments in memory. A restart rebuilds them, some 20,000 chunks a second. */
@@ -229,4 +228,69 @@ export function factsIn(catalog: Catalog) {
 /** Counts the chunks of segments that are not removed. */
 function liveChunks(segments: readonly OpenSegment[]): number {
   return segments.reduce((sum, { segment, removedChunks }) => sum + segment.shape.chunkCount - removedChunks, 0)
+}
+
+/** A removed page with the terms of its chunks. */
+type RemovedPage = { class: number; chunks: readonly { terms: string }[] }
+type Count = { chunks: number; pages: number }
+
+/** Counts of chunks and pages with a term, by the class of the pages. */
+export type CountedTerms = Pick<RemovedTerms, 'isEmpty' | 'countOf'>
+
+/** Counts terms in removed chunks and pages that are still in a segment. The counts of segments less these are the current ones. */
+export class RemovedTerms {
+  readonly #byClass = new Map<number, TermCounts>()
+
+  add(page: RemovedPage): void {
+    const counts = this.#byClass.get(page.class) ?? new TermCounts()
+    this.#byClass.set(page.class, counts)
+    counts.change(page, 1)
+  }
+
+  /** Subtracts a page that no segment contains any more. */
+  subtract(page: RemovedPage): void {
+    const counts = this.#byClass.get(page.class)
+    counts?.change(page, -1)
+    if (counts?.pageCount === 0) this.#byClass.delete(page.class)
+  }
+
+  get isEmpty(): boolean {
+    return this.#byClass.size === 0
+  }
+
+  countOf(term: string, ofPages: number): Count | undefined {
+    return this.#byClass.get(ofPages)?.countOf(term)
+  }
+}
+
+class TermCounts {
+  pageCount = 0
+  readonly #table = new TermTable()
+  readonly #chunks: number[] = []
+  readonly #pages: number[] = []
+  /** Last chunk and page with each term, so that it counts once in each. */
+  readonly #lastChunk: number[] = []
+  readonly #lastPage: number[] = []
+  #number = 0
+
+  change({ chunks }: RemovedPage, amount: 1 | -1): void {
+    this.pageCount += amount
+    const page = ++this.#number
+    for (const { terms } of chunks) {
+      const chunk = ++this.#number
+      for (const index of this.#table.addTerms(terms)) {
+        if (this.#lastChunk[index] === chunk) continue
+        this.#lastChunk[index] = chunk
+        this.#chunks[index] = (this.#chunks[index] ?? 0) + amount
+        if (this.#lastPage[index] === page) continue
+        this.#lastPage[index] = page
+        this.#pages[index] = (this.#pages[index] ?? 0) + amount
+      }
+    }
+  }
+
+  countOf(term: string): Count | undefined {
+    const index = this.#table.find(term, 0, term.length, termHash(term))
+    return index < 0 ? undefined : { chunks: this.#chunks[index] ?? 0, pages: this.#pages[index] ?? 0 }
+  }
 }

@@ -7,8 +7,7 @@ import { isNameTerm, nameSign } from '../text/name-terms.ts'
 import type { TermDocs } from './computed-postings.ts'
 import { MergedTerms, type TermEntry } from './format/dictionary.ts'
 import type { Segment } from './format/segment.ts'
-import type { CountedTerms } from './removed-terms.ts'
-import type { OpenSegment } from './segment-log.ts'
+import type { CountedTerms, OpenSegment } from './segment-log.ts'
 
 /** Maximum cached terms: words of queries, and those of feedback, recur. */
 const maxKnown = 10_000

@@ -2,10 +2,18 @@ import { LRUCache } from 'lru-cache'
 import { primaryLanguage } from '../../rules/text/language.ts'
 import type { Range } from '../../rules/text/sentences.ts'
 import { stopWordsFor } from '../../rules/text/stop-words.ts'
-import { foldWord, plainApostrophes, spelledWord } from './fold-word.ts'
 import { endOfPlainRun, isNumber, KnownRuns, nextLetter, releaseUnits, unitsOf } from './plain-runs.ts'
 import { isComposed, isUnspaced, oneScript } from './script.ts'
-import { elisionOf, respellerFor, splitterFor, transliteratorFor, withoutElision } from './spelling.ts'
+import {
+  elisionOf,
+  foldWord,
+  plainApostrophes,
+  respellerFor,
+  spelledWord,
+  splitterFor,
+  transliteratorFor,
+  withoutElision,
+} from './spelling.ts'
 import { lightArabic, mayBeStemmed, stemmerFor } from './stemmer.ts'
 import { isEmoji, joins, maxWord, pairsOf, runs, type Token, wordsOf } from './tokens.ts'
 

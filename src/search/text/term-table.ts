@@ -11,9 +11,9 @@ function nextHash(hash: number, unit: number): number {
   return Math.imul(hash ^ unit, multiplier)
 }
 
-export function termHash(text: string, start = 0, end = text.length): number {
+export function termHash(text: string): number {
   let hash = firstHash
-  for (let at = start; at < end; at++) hash = nextHash(hash, text.charCodeAt(at))
+  for (let at = 0; at < text.length; at++) hash = nextHash(hash, text.charCodeAt(at))
   return hash
 }
 
@@ -33,52 +33,26 @@ export function hashSlot(hash: number, size: number): number {
   return (hash ^ (hash >>> 15)) & (size - 1)
 }
 
-/** Scans the space-separated terms of a text: start, end and {@link termHash} of each. */
-export class TermScan {
-  count = 0
-  starts = new Uint32Array(256)
-  ends = new Uint32Array(256)
-  hashes = new Int32Array(256)
-
-  /** Scans a range of a text, replacing the previous scan. */
-  scan(text: string, from: number, to: number): void {
-    this.count = 0
-    let start = from
-    let hash = firstHash
-    for (let at = from; at < to; at++) {
-      const unit = text.charCodeAt(at)
-      if (unit !== space) {
-        hash = nextHash(hash, unit)
-        continue
-      }
-      if (at > start) this.#add(start, at, hash)
-      start = at + 1
-      hash = firstHash
-    }
-    if (to > start) this.#add(start, to, hash)
-  }
-
-  #add(start: number, end: number, hash: number): void {
-    if (this.count === this.starts.length) {
-      this.starts = grown(this.starts, this.count + 1)
-      this.ends = grown(this.ends, this.count + 1)
-      this.hashes = grown(this.hashes, this.count + 1)
-    }
-    this.starts[this.count] = start
-    this.ends[this.count] = end
-    this.hashes[this.count++] = hash
-  }
-}
-
-/** Table of different terms, numbered from 0. Looks a term up in place, by its {@link termHash}, so that the text need not be split. */
+/** Table of different terms, numbered from 0. Looks terms up in place, by their hashes, so that a text need not be split. */
 export class TermTable {
   readonly terms: string[] = []
   readonly #hashes: number[] = []
   /** Hash table with open addressing, at most half full: index of a term plus 1, or 0. */
   #slots = new Uint32Array(64)
+  #found = new Int32Array(256)
 
   constructor(terms: Iterable<string> = []) {
     for (const term of terms) this.add(term, 0, term.length, termHash(term))
+  }
+
+  /** Adds the space-separated terms of a text. @returns their indexes, in order, valid until the next call */
+  addTerms(text: string, from = 0, to = text.length): Int32Array {
+    return this.#scan(text, from, to, true)
+  }
+
+  /** Finds the space-separated terms of a text, as {@link addTerms}, but with -1 for a term that is not in the table. */
+  findTerms(text: string, from = 0, to = text.length): Int32Array {
+    return this.#scan(text, from, to, false)
   }
 
   /** Returns the index of a term; -1 if it is not in the table. */
@@ -98,13 +72,22 @@ export class TermTable {
     return this.terms.length - 1
   }
 
-  findAt(text: string, { starts, ends, hashes }: TermScan, at: number): number {
-    return this.find(text, starts[at] ?? 0, ends[at] ?? 0, hashes[at] ?? 0)
-  }
-
-  /** See {@link add}. */
-  addAt(text: string, { starts, ends, hashes }: TermScan, at: number): number {
-    return this.add(text, starts[at] ?? 0, ends[at] ?? 0, hashes[at] ?? 0)
+  #scan(text: string, from: number, to: number, isAdded: boolean): Int32Array {
+    let [count, start, hash] = [0, from, firstHash]
+    for (let at = from; at <= to; at++) {
+      const unit = at === to ? space : text.charCodeAt(at)
+      if (unit !== space) {
+        hash = nextHash(hash, unit)
+        continue
+      }
+      if (at > start) {
+        if (count === this.#found.length) this.#found = grown(this.#found, count + 1)
+        this.#found[count++] = isAdded ? this.add(text, start, at, hash) : this.find(text, start, at, hash)
+      }
+      start = at + 1
+      hash = firstHash
+    }
+    return this.#found.subarray(0, count)
   }
 
   /** Returns the slot of a term, or the one where it would be added. */

@@ -1,15 +1,16 @@
 import type { DatabaseSync, SQLTagStore } from 'node:sqlite'
-import { openOrReplace, openSound, removeFile } from '../index/store-file.ts'
-import { fromBlob, type Quantised, toBlob } from './quantise.ts'
+import { openTables, transaction } from '../index/store-file.ts'
+import { fromBlob, type Quantised, toBlob } from './sign-rows.ts'
 
 /** Raise when the bytes of vectors or the texts to embed change. */
 const format = 1
 
-const tables = `
-  CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID, STRICT;
-  CREATE TABLE vectors (hash BLOB NOT NULL UNIQUE, vector BLOB NOT NULL) STRICT;
-  -- vectors that no chunk has: since when, in milliseconds since 1970
-  CREATE TABLE unused (hash BLOB PRIMARY KEY, since INTEGER NOT NULL) WITHOUT ROWID, STRICT;`
+const statements = [
+  'CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID, STRICT',
+  'CREATE TABLE vectors (hash BLOB NOT NULL UNIQUE, vector BLOB NOT NULL) STRICT',
+  // Vectors that no chunk has. `since`: in milliseconds since 1970.
+  'CREATE TABLE unused (hash BLOB PRIMARY KEY, since INTEGER NOT NULL) WITHOUT ROWID, STRICT',
+]
 
 /** A vector with other dimensions: another model answers. */
 class OtherDimensions extends Error {
@@ -32,8 +33,7 @@ export class VectorStore {
 
   /** Opens the file. Discards vectors of another model, and damaged files. @param model name of the model */
   constructor(file: string, model: string) {
-    const open = () => make(openSound(file), `${format} ${model}`)
-    this.#db = openOrReplace(open, () => removeFile(file))
+    this.#db = openTables(file, { made: `${format} ${model}`, statements })
     this.#sql = this.#db.createTagStore(20)
     const kept = this.#sql.get`SELECT value FROM meta WHERE key = 'dimensions'`
     this.#dimensions = kept && Number(kept.value)
@@ -52,17 +52,18 @@ export class VectorStore {
 
   /** Adds all vectors, or none if it throws. @throws {OtherDimensions} */
   add(vectors: readonly { hash: Uint8Array; vector: Quantised }[]): void {
-    this.#transaction(() => {
+    const dimensions = this.#dimensions ?? vectors[0]?.vector.bytes.length ?? 0
+    transaction(this.#db, () => {
       for (const { hash, vector } of vectors) {
         const { length } = vector.bytes
-        this.#dimensions ??= length
-        if (length !== this.#dimensions) throw new OtherDimensions(length, this.#dimensions)
+        if (length !== dimensions) throw new OtherDimensions(length, dimensions)
         this.#sql.run`INSERT INTO vectors (hash, vector) VALUES (${hash}, ${toBlob(vector)})
           ON CONFLICT (hash) DO UPDATE SET vector = excluded.vector`
       }
       if (vectors.length === 0) return
-      this.#sql.run`INSERT OR REPLACE INTO meta (key, value) VALUES ('dimensions', ${String(this.#dimensions)})`
+      this.#sql.run`INSERT OR REPLACE INTO meta (key, value) VALUES ('dimensions', ${String(dimensions)})`
     })
+    if (vectors.length > 0) this.#dimensions = dimensions
   }
 
   /**
@@ -72,7 +73,7 @@ export class VectorStore {
    * @param now milliseconds since 1970, as `before`
    */
   sweep(isUsed: (hash: Uint8Array) => boolean, { now, before }: { now: number; before: number }): void {
-    this.#transaction(() => {
+    transaction(this.#db, () => {
       for (const { hash } of this.#sql.all`SELECT hash FROM vectors`) {
         if (!(hash instanceof Uint8Array)) continue
         if (isUsed(hash)) this.#sql.run`DELETE FROM unused WHERE hash = ${hash}`
@@ -85,37 +86,5 @@ export class VectorStore {
 
   close(): void {
     if (this.#db.isOpen) this.#db.close()
-  }
-
-  #transaction(work: () => void): void {
-    const dimensions = this.#dimensions
-    this.#db.exec('BEGIN IMMEDIATE')
-    try {
-      work()
-      this.#db.exec('COMMIT')
-    } catch (error) {
-      this.#dimensions = dimensions
-      if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
-      throw error
-    }
-  }
-}
-
-/** Creates the tables. @throws if another version or model created them */
-function make(db: DatabaseSync, made: string): DatabaseSync {
-  try {
-    db.exec('BEGIN IMMEDIATE')
-    const isNew = db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined
-    if (isNew) {
-      db.exec(tables)
-      db.prepare("INSERT INTO meta (key, value) VALUES ('made', ?)").run(made)
-    }
-    const { value } = db.prepare("SELECT value FROM meta WHERE key = 'made'").get() ?? {}
-    if (value !== made) throw new Error(`The vectors were made as ${value}.`)
-    db.exec('COMMIT')
-    return db
-  } catch (error) {
-    db.close()
-    throw error
   }
 }

@@ -1,5 +1,5 @@
 import type { Answer, Answerer, Question } from '../../../src/chat/answerer.ts'
-import type { Passage } from '../../../src/search/answer/passage.ts'
+import type { Passage } from '../../../src/search/search-index.ts'
 
 export function passage(fields: Partial<Passage> & { seqId: string; content: string }): Passage {
   return {

@@ -1,5 +1,5 @@
-import type { Passage } from '../../../src/search/answer/passage.ts'
-import { questionTerms } from '../../../src/search/query/question.ts'
+import { questionTerms } from '../../../src/search/query/query-words.ts'
+import type { Passage } from '../../../src/search/search-index.ts'
 import { analyserFor } from '../../../src/search/text/analyser.ts'
 import { neurons } from '../questions.ts'
 import { passage } from './passages.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type CatalogPage, packPages, unpackPages } from '../../../src/search/index/packed-pages.ts'
+import { type CatalogPage, packPages, unpackPages } from '../../../src/search/index/store-tables.ts'
 import { fc } from '../../support/properties.ts'
 
 const anyPage: fc.Arbitrary<CatalogPage> = fc.record({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { EmbeddingModel } from '../../../src/models/embedding-model.ts'
+import { EmbeddingModel } from '../../../src/models/embeddings.ts'
 import { fakeEmbeddings, vectorsBy } from '../../models/support/fake-embeddings.ts'
 import { project } from '../../models/support/project.ts'
 

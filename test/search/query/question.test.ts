@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { questionTerms } from '../../../src/search/query/question.ts'
+import { questionTerms } from '../../../src/search/query/query-words.ts'
 import { analyserFor } from '../../../src/search/text/analyser.ts'
 
 const english = analyserFor('en')

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { TermCounter } from '../../../src/search/rank/relevance-feedback.ts'
-import { TermScan, TermTable, termHash } from '../../../src/search/text/term-table.ts'
+import { TermTable, termHash } from '../../../src/search/text/term-table.ts'
 import { fc } from '../../support/properties.ts'
 
 const term = fc.string({ unit: fc.constantFrom('a', 'b', 'é', '中', '𝒳'), minLength: 1, maxLength: 3 })
@@ -11,10 +11,7 @@ test('a table gives each different term of a text an index, in their order', () 
     fc.property(fc.array(term, { maxLength: 300 }), (words) => {
       const table = new TermTable()
       const text = `${textOf(words)} `
-      const indexes: number[] = []
-      const scan = new TermScan()
-      scan.scan(text, 0, text.length)
-      for (let at = 0; at < scan.count; at++) indexes.push(table.addAt(text, scan, at))
+      const indexes = [...table.addTerms(text)]
       const different = [...new Set(words)]
       expect(table.terms).toEqual(different)
       expect(indexes).toEqual(words.map((word) => different.indexOf(word)))

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { EstimatedNearness } from '../../../src/search/vectors/estimated-nearness.ts'
-import { cosine, fromBlob, type Quantised, quantise, toBlob } from '../../../src/search/vectors/quantise.ts'
-import { SignRows } from '../../../src/search/vectors/sign-rows.ts'
+import { cosine, fromBlob, type Quantised, quantise, SignRows, toBlob } from '../../../src/search/vectors/sign-rows.ts'
 import { fc } from '../../support/properties.ts'
 
 /** The same numbers in [-1, 1) for the same seed. */

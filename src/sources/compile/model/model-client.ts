@@ -1,9 +1,8 @@
 import type { OpenAI } from 'openai'
 import { z } from 'zod'
 import { parseJson } from '../../../contract/json.ts'
-import { boundedFetch } from '../../../models/bounded-fetch.ts'
 import { CircuitBreaker, ModelPaused, ModelSilent } from '../../../models/circuit-breaker.ts'
-import { clientOf, type LanguageModel } from '../../../models/language-model.ts'
+import { boundedFetch, clientOf, type LanguageModel } from '../../../models/language-model.ts'
 import { CompilerModelError } from './compiler-model-error.ts'
 import type { ModelGap } from './model-draft.ts'
 
