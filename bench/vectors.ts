@@ -64,9 +64,7 @@ export async function benchVectors(): Promise<string[]> {
       return vector && cosine(query, vector)
     }
     const nearest = timed('stages', () =>
-      new EstimatedNearness((each) => signs.distances(query, 0, count, each), { signs, cosine: read }, known).nearest(
-        limit,
-      ),
+      new EstimatedNearness(query, { signs, cosine: read }, known, () => true).nearest(limit),
     )
     error += Math.abs((nearest[0]?.score ?? 0) / standardScore(cosines, best[0] ?? 0) - 1)
     const found = new Set(nearest.map(({ chunk }) => chunk))

@@ -1,7 +1,7 @@
 import { matchesOf } from '../excerpt/highlight.ts'
+import type { Visible } from '../index/catalog.ts'
 import type { Deadline } from '../index/deadline.ts'
 import type { IndexParts, PageMatches, ScoredChunk } from '../index/term-engine.ts'
-import type { Visible } from '../index/visible.ts'
 import { type Correction, correctionOf, type Suspect, suspectOf, type Vocabulary } from '../query/corrections.ts'
 import { type ParsedQuery, type QueryPart, wholeQuery, withNames, withWholeName } from '../query/parse-query.ts'
 import { type Leaf, leavesOf, type Query, withoutBonus } from '../query/query-tree.ts'

@@ -5,7 +5,6 @@ import { ComparedFacts, type FilterGroup, type PageFacts, type PageFilter } from
 import type { Scope, View } from '../search-index.ts'
 import { type IndexStore, type PageClass, unfinished } from './index-store.ts'
 import { type CatalogPage, packPages, pagesPerBlock, type StoredPage, unpackPages } from './store-tables.ts'
-import { type CountedPage, Visible } from './visible.ts'
 
 /** Maximum cached {@link Visible}s. Each is as long as there are pages. */
 const maxVisible = 32
@@ -65,15 +64,12 @@ export class Catalog {
     catalog.#facts = below.#facts && new Map(below.#facts)
     catalog.#states = below.#states.slice()
     catalog.#classOf = below.#classOf.slice()
-    catalog.firstChunks = below.firstChunks.slice()
     catalog.#chunkCounts = below.#chunkCounts.slice()
-    catalog.pageLengths = below.pageLengths.slice()
-    catalog.pagesOfChunks = below.pagesOfChunks.slice()
-    catalog.chunkLengths = below.chunkLengths.slice()
-    catalog.pageEnd = below.pageEnd
-    catalog.pageCount = below.pageCount
-    catalog.chunkCount = below.chunkCount
-    return catalog
+    for (const name of ['firstChunks', 'pageLengths', 'pagesOfChunks', 'chunkLengths'] as const) {
+      catalog[name] = below[name].slice()
+    }
+    const { pageEnd, pageCount, chunkCount } = below
+    return Object.assign(catalog, { pageEnd, pageCount, chunkCount })
   }
 
   add(page: StoredPage, ofClass: PageClass, note: string | undefined, facts: PageFacts): void {
@@ -190,19 +186,22 @@ export class Catalog {
       if (maySee(audience, ofClass, defaultAudience)) classes[ofClass.id] = 1
     }
     const visible = new Visible(classes, this.pageEnd)
-    for (let id = 0; id < this.pageEnd; id++) if (this.isWhole(id)) visible.add(this.#counted(id))
+    for (let id = 0; id < this.pageEnd; id++) this.#count(id, visible, 1)
     if (this.#visible.size >= maxVisible) this.#visible.clear()
     this.#visible.set(key, visible)
     return visible
   }
 
-  #counted(id: number): CountedPage {
-    return { id, class: this.classOf(id), chunkCount: this.chunkCountOf(id), length: this.pageLengths[id] ?? 0 }
+  /** Adds a page to the counts or subtracts it, unless it lacks chunks. */
+  #count(id: number, visible: Visible, amount: 1 | -1): void {
+    if (!this.isWhole(id)) return
+    const [chunkCount, length] = [this.chunkCountOf(id), this.pageLengths[id] ?? 0]
+    visible.count({ id, class: this.classOf(id), chunkCount, length }, amount)
   }
 
   /** Subtracts a page from the counts. */
   #takeOut(id: number): void {
-    if (this.isWhole(id)) for (const visible of this.#visible.values()) visible.remove(this.#counted(id))
+    for (const visible of this.#visible.values()) this.#count(id, visible, -1)
     this.chunkCount -= this.chunkCountOf(id)
     this.pageCount--
   }
@@ -210,9 +209,7 @@ export class Catalog {
   #change(page: StoredPage): void {
     this.#put({ ...page, isWhole: !isUnfinished(page) })
     this.#changed.add(blockOf(page.id))
-    for (const visible of this.#visible.values()) {
-      if (this.isWhole(page.id)) visible.add(this.#counted(page.id))
-    }
+    for (const visible of this.#visible.values()) this.#count(page.id, visible, 1)
   }
 
   *pages(): Generator<CatalogPage> {
@@ -262,4 +259,42 @@ export class Catalog {
 
 function blockOf(page: number): number {
   return Math.floor(page / pagesPerBlock)
+}
+
+/** Statistics of a page. Lengths are in terms. */
+type CountedPage = { id: number; class: number; chunkCount: number; length: number }
+
+/** The visible pages of a scope and their statistics, which ranking needs. Follows the changes of its catalog. */
+export class Visible {
+  /** 1 for each visible class, by id. */
+  readonly classes: Uint8Array
+  /** 1 for each visible page, by id. Valid until the next change. */
+  pages: Uint8Array
+  pageCount = 0
+  chunkCount = 0
+  #length = 0
+
+  /** Starts without pages. @param pageEnd one more than the highest page id */
+  constructor(classes: Uint8Array, pageEnd: number) {
+    this.classes = classes
+    this.pages = new Uint8Array(pageEnd)
+  }
+
+  get averagePageLength(): number {
+    return this.#length / Math.max(1, this.pageCount)
+  }
+
+  get averageChunkLength(): number {
+    return this.#length / Math.max(1, this.chunkCount)
+  }
+
+  /** Adds a complete page if its class is visible, or subtracts one that was removed or is incomplete. */
+  count({ id, class: ofPage, chunkCount, length }: CountedPage, amount: 1 | -1): void {
+    if (this.classes[ofPage] !== 1) return
+    if (id >= this.pages.length) this.pages = grown(this.pages, id + 1)
+    this.pages[id] = amount === 1 ? 1 : 0
+    this.pageCount += amount
+    this.chunkCount += amount * chunkCount
+    this.#length += amount * length
+  }
 }

@@ -66,16 +66,7 @@ export function isOfStoreVersion(db: DatabaseSync): boolean {
 }
 
 /** Data of a page that is in memory while an index is open. */
-export type CatalogPage = {
-  id: number
-  key: string
-  /** The id of its `PageClass`. */
-  class: number
-  isWhole: boolean
-  firstChunk: number
-  /** Length of each chunk, in terms. */
-  lengths: ArrayLike<number>
-}
+export type CatalogPage = Omit<StoredPage, 'version' | 'lengths'> & { isWhole: boolean; lengths: ArrayLike<number> }
 
 /** Pages stored in one row, so that few rows are read when an index is opened. */
 export const pagesPerBlock = 256

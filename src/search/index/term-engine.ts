@@ -1,11 +1,10 @@
 import type { Query } from '../query/query-tree.ts'
 import type { QuestionTerm } from '../query/query-words.ts'
 import type { Analyser } from '../text/analyser.ts'
-import type { Catalog } from './catalog.ts'
+import type { Catalog, Visible } from './catalog.ts'
 import type { Deadline } from './deadline.ts'
 import type { IndexStore } from './index-store.ts'
 import type { StoredPage } from './store-tables.ts'
-import type { Visible } from './visible.ts'
 
 export type ScoredChunk = { chunk: number; page: number; score: number }
 

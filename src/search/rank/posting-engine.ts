@@ -1,7 +1,6 @@
-import type { Catalog } from '../index/catalog.ts'
+import type { Catalog, Visible } from '../index/catalog.ts'
 import type { Deadline } from '../index/deadline.ts'
 import type { PageMatches, ScoredChunk, TermEngine } from '../index/term-engine.ts'
-import type { Visible } from '../index/visible.ts'
 import { everyLeafOf, isAnyOf, type Leaf, leavesOf, type Query, withoutBonus } from '../query/query-tree.ts'
 import type { QuestionTerm } from '../query/query-words.ts'
 import { matchPages } from './match-pages.ts'

@@ -1,7 +1,6 @@
 import { grown } from '../bytes/byte-writer.ts'
-import type { Catalog } from '../index/catalog.ts'
+import type { Catalog, Visible } from '../index/catalog.ts'
 import type { Deadline } from '../index/deadline.ts'
-import type { Visible } from '../index/visible.ts'
 import { union } from './match-pages.ts'
 import { blockSize, end, indexFrom, type PostingList, type Scoring } from './posting-list.ts'
 import { pageShare, saturation, type TopChunks } from './scores.ts'

@@ -128,7 +128,7 @@ export function* merge(
   for (const merged = new MergedTerms(inputs, all); merged.at[0] !== undefined; merged.next()) {
     joined.clear()
     for (const { owner, terms } of merged.at) {
-      decodeTerm(owner.allOf(terms), { docs: terms.docs, count: terms.postingCount, isDropped }, joined)
+      decodeTerm(owner.allOf(terms), { docs: terms.docs, count: terms.chunkCount(), isDropped }, joined)
     }
     writer.add(merged.at[0].terms.term, inOrder(joined, ordered))
     yield

@@ -3,7 +3,7 @@ import type { IndexStore } from '../index/index-store.ts'
 import type { StoredPage } from '../index/store-tables.ts'
 import { windowsOf } from '../rank/window-scorer.ts'
 import { type InvertedPage, invert } from './invert.ts'
-import { type CountedTerms, factsIn, type OpenSegment, RemovedTerms, type Segments } from './segment-log.ts'
+import { type CountedTerms, type OpenSegment, RemovedTerms, type Segments } from './segment-log.ts'
 
 /** The current segments of another index, and one in memory for the pages of a layer over it. */
 export class LaidOverSegments implements Segments {
@@ -47,7 +47,7 @@ export class LaidOverSegments implements Segments {
 
   add(pages: readonly InvertedPage[]): void {
     if (pages.length === 0) return
-    const segment = invert(pages, factsIn(this.#catalog))
+    const segment = invert(pages, this.#catalog)
     this.#own = [...this.#own, { segment, windows: windowsOf(segment.pages, this.#catalog), removedChunks: 0 }]
     this.#known = undefined
   }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync, readdirSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { bytesOf, type IndexStore, integersOf } from '../index/index-store.ts'
 import { StaleIndex } from '../search-index.ts'
 import { Segment, type SegmentShape } from './format/segment.ts'
@@ -47,22 +47,21 @@ export class SegmentFiles {
   }
 
   /** Creates the file of a new segment. */
-  create(): { name: string; sink: FileSink } {
-    const name = `${randomUUID()}${ending}`
-    return { name, sink: new FileSink(join(this.#directory, name)) }
+  create(): FileSink {
+    return new FileSink(join(this.#directory, `${randomUUID()}${ending}`))
   }
 
   /** Lists a file in place of others. Within a transaction. @throws {StaleIndex} */
-  replace(old: readonly Segment[], file: { name: string; sink: FileSink; shape: SegmentShape } | undefined): Segment[] {
+  replace(old: readonly Segment[], written?: { sink: FileSink; shape: SegmentShape }): Segment[] {
     if (this.#storedMark() !== this.#mark) {
-      file?.sink.abandon()
+      written?.sink.abandon()
       throw new StaleIndex()
     }
     const made: Segment[] = []
-    if (file !== undefined) {
-      const { name, sink, shape } = file
-      const sums = sink.finish()
-      if (!existsSync(join(this.#directory, name))) throw new StaleIndex()
+    if (written !== undefined) {
+      const { sink, shape } = written
+      const [name, sums] = [basename(sink.file), sink.finish()]
+      if (!existsSync(sink.file)) throw new StaleIndex()
       const insert = this.#store.db.prepare('INSERT INTO segments (name, shape, sums) VALUES (?, ?, ?)')
       insert.run(name, JSON.stringify(shape), bytesOf(sums))
       made.push(this.#open(name, shape, sums))

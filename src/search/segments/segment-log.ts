@@ -5,7 +5,7 @@ import { firstFrom } from '../rank/posting-list.ts'
 import { windowsOf } from '../rank/window-scorer.ts'
 import { TermTable, termHash } from '../text/term-table.ts'
 import { Segment, type SegmentShape } from './format/segment.ts'
-import { type FileSink, MemorySink } from './format/segment-bytes.ts'
+import { FileSink, MemorySink } from './format/segment-bytes.ts'
 import { type InvertedPage, invert, merge } from './invert.ts'
 import { SegmentFiles } from './segment-files.ts'
 
@@ -32,7 +32,7 @@ export type Segments = Pick<SegmentLog, 'segments' | 'add' | 'remove' | 'work' |
 type Merging = {
   inputs: readonly OpenSegment[]
   work: Generator<undefined, SegmentShape>
-  sink: MemorySink | { name: string; sink: FileSink }
+  sink: MemorySink | FileSink
   /** 1 for each page of the new segment, by id. */
   isKept: Uint8Array
 }
@@ -69,7 +69,7 @@ export class SegmentLog implements Segments {
 
   /** Adds complete pages, by ascending id. */
   add(pages: readonly InvertedPage[]): void {
-    if (pages.length > 0) this.segments = [...this.segments, this.#opened(invert(pages, factsIn(this.#catalog)))]
+    if (pages.length > 0) this.segments = [...this.segments, this.#opened(invert(pages, this.#catalog))]
   }
 
   /** Removes a page. Called before it is removed from the store. */
@@ -141,11 +141,7 @@ export class SegmentLog implements Segments {
     const sink = isInMemory ? new MemorySink() : this.#files.create()
     const chunkCountOfPage = (page: number) => this.#catalog.chunkCountOf(page)
     const segments = inputs.map(({ segment }) => segment)
-    const work = merge(
-      segments,
-      { facts: factsIn(this.#catalog), isKept, chunkCountOfPage },
-      sink instanceof MemorySink ? sink : sink.sink,
-    )
+    const work = merge(segments, { facts: this.#catalog, isKept, chunkCountOfPage }, sink)
     this.#merging = { inputs, work, sink, isKept }
     return this.#merging
   }
@@ -153,15 +149,11 @@ export class SegmentLog implements Segments {
   #finish({ inputs, sink, isKept }: Merging, shape: SegmentShape): void {
     this.#merging = undefined
     const old = inputs.map(({ segment }) => segment)
-    const made: Segment[] = []
-    if (sink instanceof MemorySink) {
-      if (shape.pageCount > 0) made.push(new Segment(sink.finish(), shape))
-    } else if (shape.pageCount > 0) {
-      made.push(...this.#files.replace(old, { ...sink, shape }))
-    } else {
-      sink.sink.abandon()
-      this.#files.replace(old, undefined)
-    }
+    const isEmpty = shape.pageCount === 0
+    if (isEmpty) sink.abandon()
+    let made: Segment[] = []
+    if (sink instanceof FileSink) made = this.#files.replace(old, isEmpty ? undefined : { sink, shape })
+    else if (!isEmpty) made = [new Segment(sink.finish(), shape)]
     for (const segment of old) {
       for (const page of segment.pages) if (isKept[page] !== 1) this.#forgetRemoved(page)
       segment.close()
@@ -179,8 +171,7 @@ export class SegmentLog implements Segments {
   }
 
   #abandon(): void {
-    const sink = this.#merging?.sink
-    if (sink !== undefined && !(sink instanceof MemorySink)) sink.sink.abandon()
+    this.#merging?.sink.abandon()
     this.#merging = undefined
   }
 
@@ -217,12 +208,6 @@ export class SegmentLog implements Segments {
     }
     this.add(pages)
   }
-}
-
-/** Returns the data about pages that a segment is built with. */
-export function factsIn(catalog: Catalog) {
-  const { pagesOfChunks, chunkLengths, pageLengths } = catalog
-  return { pagesOfChunks, chunkLengths, pageLengths, classOf: (page: number) => catalog.classOf(page) }
 }
 
 /** Counts the chunks of segments that are not removed. */

@@ -1,6 +1,6 @@
+import type { Visible } from '../index/catalog.ts'
 import type { Deadline } from '../index/deadline.ts'
 import { mostFrequent } from '../index/term-engine.ts'
-import type { Visible } from '../index/visible.ts'
 import { pairs } from '../rank/posting-engine.ts'
 import { EditRows } from '../text/edit-rows.ts'
 import { isNameTerm, nameSign } from '../text/name-terms.ts'
@@ -84,8 +84,8 @@ export class TermDirectory {
       const term = merged.at[0].terms.text
       count -= this.#removedOf(term, classes).chunks
       if (count < least) continue
-      const docs = merged.at.map(({ owner, terms: { offset, docs, postingCount } }) => {
-        return { owner, offset, docs, count: postingCount }
+      const docs = merged.at.map(({ owner, terms }) => {
+        return { owner, offset: terms.offset, docs: terms.docs, count: terms.chunkCount() }
       })
       found.set(term, { term, count, docs })
       if (found.size < maxCandidates) continue

@@ -1,7 +1,7 @@
 import type { ScoredChunk } from '../index/term-engine.ts'
 import type { Nearness } from '../rank/fuse.ts'
 import { type PageOrder, TopChunks } from '../rank/scores.ts'
-import type { SignRows } from './sign-rows.ts'
+import type { Quantised, SignRows } from './sign-rows.ts'
 
 /** Maps rows of vectors to chunks and back. */
 type VectorPlaces = {
@@ -38,18 +38,17 @@ export class EstimatedNearness implements Nearness {
   readonly #deviation: number
   readonly count: number
 
-  /** Computes distances, mean and deviation. @param distances calls back with the distance of each visible row */
-  constructor(
-    distances: (each: (row: number, distance: number) => void) => void,
-    vectors: Vectors,
-    places: VectorPlaces,
-  ) {
-    this.#distances = new Uint16Array(places.chunks.length).fill(hidden)
+  /** Computes distances, mean and deviation. */
+  constructor(query: Quantised, vectors: Vectors, places: VectorPlaces, isVisible: (chunk: number) => boolean) {
+    const { chunks } = places
+    const distanceOf = vectors.signs.distancesTo(query)
+    this.#distances = new Uint16Array(chunks.length)
     let count = 0
-    distances((row, distance) => {
-      this.#distances[row] = distance
-      count++
-    })
+    for (let row = 0; row < chunks.length; row++) {
+      const isSeen = isVisible(chunks[row] ?? 0)
+      this.#distances[row] = isSeen ? distanceOf(row) : hidden
+      if (isSeen) count++
+    }
     this.count = count
     this.#vectors = vectors
     this.#places = places

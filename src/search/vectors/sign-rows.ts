@@ -105,15 +105,15 @@ export class SignRows {
     return fromBlob(this.#blobs.subarray(row * this.#blobWidth, (row + 1) * this.#blobWidth))
   }
 
-  /** Calls back with the number of bits in which each of `count` rows differs from the query. */
-  distances(query: Quantised, from: number, count: number, each: (row: number, distance: number) => void): void {
+  /** Returns a function that counts the bits in which a row differs from the query. */
+  distancesTo(query: Quantised): (row: number) => number {
     const signs = this.#signsOf(query)
-    const words = this.#words
-    for (let row = from; row < from + count; row++) {
-      const start = row * this.#width
+    const [words, width] = [this.#words, this.#width]
+    return (row) => {
+      const start = row * width
       let distance = 0
       for (let at = 0; at < signs.length; at++) distance += bitsOf((signs[at] ?? 0) ^ (words[start + at] ?? 0))
-      each(row, distance)
+      return distance
     }
   }
 

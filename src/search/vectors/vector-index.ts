@@ -1,9 +1,8 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { Catalog } from '../index/catalog.ts'
+import type { Catalog, Visible } from '../index/catalog.ts'
 import type { IndexStore } from '../index/index-store.ts'
 import { embeddedText } from '../index/page-terms.ts'
-import type { Visible } from '../index/visible.ts'
 import type { Nearness } from '../rank/fuse.ts'
 import { EstimatedNearness } from './estimated-nearness.ts'
 import { cosine, type Quantised, quantise, SignRows } from './sign-rows.ts'
@@ -96,18 +95,14 @@ export class VectorIndex {
   }
 
   /** Returns the nearness of the visible chunks to a question. Undefined if none has a vector, or the dimensions differ. */
-  near(question: Float32Array, visible: Pick<Visible, 'pages'>): Nearness | undefined {
+  near(question: Float32Array, { pages }: Pick<Visible, 'pages'>): Nearness | undefined {
     const rows = this.#rows
     if (rows === undefined || rows.dimensions !== question.length) return undefined
     const query = quantise(question)
     const known = { chunks: this.#chunks, rowOf: this.#rowOf, catalog: this.#catalog }
-    const nearness = new EstimatedNearness(
-      (each) => {
-        for (const { from, count } of this.#visibleRuns(visible)) rows.distances(query, from, count, each)
-      },
-      { signs: rows, cosine: (row) => this.#cosine(query, row) },
-      known,
-    )
+    const vectors = { signs: rows, cosine: (row: number) => this.#cosine(query, row) }
+    const isVisible = (chunk: number) => pages[this.#catalog.pageOf(chunk)] === 1
+    const nearness = new EstimatedNearness(query, vectors, known, isVisible)
     return nearness.count === 0 ? undefined : nearness
   }
 
@@ -166,16 +161,6 @@ export class VectorIndex {
 
   #textOf(chunk: number): string {
     return embeddedText(this.#pages.title(this.#catalog.pageOf(chunk)), this.#pages.chunks.chunk(chunk))
-  }
-
-  /** Yields ranges of rows of visible chunks. */
-  *#visibleRuns({ pages }: Pick<Visible, 'pages'>): Generator<{ from: number; count: number }> {
-    let from = 0
-    for (let row = 0; row <= this.#chunks.length; row++) {
-      if (row < this.#chunks.length && pages[this.#catalog.pageOf(this.#chunks[row] ?? 0)] === 1) continue
-      if (row > from) yield { from, count: row - from }
-      from = row + 1
-    }
   }
 
   /** Drops the rows of removed chunks once there are many. @returns the number of such rows left */

@@ -154,26 +154,14 @@ export class DictionaryCursor {
     return true
   }
 
-  /** Counts the chunks with the term in classes marked by 1, by id. */
-  chunkCount(classes: Uint8Array): number {
+  /** Counts the chunks with the term. @param classes 1 for each class to count, by id; all if absent */
+  chunkCount(classes?: Uint8Array): number {
     const reader = new ByteReader(this.#reader.bytes, this.#countsAt)
     let count = 0
     for (let left = reader.varint(); left > 0; left--) {
-      const isCounted = classes[reader.varint()] === 1
+      const ofPages = reader.varint()
       const chunks = reader.varint()
-      if (isCounted) count += chunks
-      reader.skip(1)
-    }
-    return count
-  }
-
-  /** Number of chunks with the term, in all classes. */
-  get postingCount(): number {
-    const reader = new ByteReader(this.#reader.bytes, this.#countsAt)
-    let count = 0
-    for (let left = reader.varint(); left > 0; left--) {
-      reader.skip(1)
-      count += reader.varint()
+      if (classes === undefined || classes[ofPages] === 1) count += chunks
       reader.skip(1)
     }
     return count

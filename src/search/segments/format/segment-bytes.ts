@@ -21,6 +21,8 @@ export interface SegmentBytes {
 export interface SegmentSink {
   readonly length: number
   write(bytes: Uint8Array): void
+  /** Discards what was written. */
+  abandon(): void
 }
 
 /** The file of a segment is missing or damaged. It was removed; opening the index rebuilds the segment. */
@@ -45,10 +47,12 @@ export class MemorySink implements SegmentSink {
     const bytes = this.#out.written.slice()
     return { read: (offset, length) => bytes.subarray(offset, offset + length), close: () => undefined }
   }
+
+  abandon(): void {}
 }
 
 export class FileSink implements SegmentSink {
-  readonly #file: string
+  readonly file: string
   readonly #fd: number
   readonly #pending = new ByteWriter()
   readonly #sums: number[] = []
@@ -56,7 +60,7 @@ export class FileSink implements SegmentSink {
   #synced = 0
 
   constructor(file: string) {
-    this.#file = file
+    this.file = file
     this.#fd = openSync(file, 'wx')
   }
 
@@ -80,7 +84,7 @@ export class FileSink implements SegmentSink {
   /** Closes and removes the file. */
   abandon(): void {
     closeSync(this.#fd)
-    rmSync(this.#file, { force: true })
+    rmSync(this.file, { force: true })
   }
 
   #flush(length: number): void {

@@ -14,8 +14,8 @@ export type SegmentShape = {
   pagesAt: number
 }
 
-/** Access classes and lengths of pages. */
-export type Facts = Lengths & { classOf: (page: number) => number }
+/** Access classes and lengths of pages, such as those of the catalog. */
+export type Facts = Lengths & { classOf(page: number): number }
 
 /** Writes a segment, term by term in the order of UTF-8 bytes. */
 export class SegmentWriter {
@@ -59,29 +59,25 @@ export class SegmentWriter {
 
   /** Counts postings by class, so that invisible pages are not counted. */
   #countsOf({ chunks, count }: PostingBuffer): ClassCount[] {
-    const { pagesOfChunks, classOf } = this.#facts
-    const counts: ClassCount[] = []
+    const { pagesOfChunks } = this.#facts
+    const counts = new Map<number, ClassCount>()
     let counted: ClassCount = { class: 0, chunks: 0, pages: 0 }
     let lastPage = 0
     for (let at = 0; at < count; at++) {
       const page = pagesOfChunks[chunks[at] ?? 0] ?? 0
       if (page !== lastPage) {
-        counted = countOf(counts, classOf(page))
+        counted = counts.getOrInsertComputed(this.#facts.classOf(page), (ofPages) => ({
+          class: ofPages,
+          chunks: 0,
+          pages: 0,
+        }))
         counted.pages++
         lastPage = page
       }
       counted.chunks++
     }
-    return counts
+    return [...counts.values()]
   }
-}
-
-function countOf(counts: ClassCount[], ofPages: number): ClassCount {
-  const known = counts.find((count) => count.class === ofPages)
-  if (known !== undefined) return known
-  const made = { class: ofPages, chunks: 0, pages: 0 }
-  counts.push(made)
-  return made
 }
 
 /**
