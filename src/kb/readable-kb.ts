@@ -34,8 +34,7 @@ export class PerCommit<Value> {
 
   get(kb: Pick<ReadableKb, 'heads'>, audience: Audience, make: () => Promise<Value>): Promise<Value> {
     const { main } = kb.heads()
-    const ofKb = this.#kept.get(kb) ?? new Map<Audience, Kept<Value>>()
-    this.#kept.set(kb, ofKb)
+    const ofKb = this.#kept.getOrInsertComputed(kb, () => new Map<Audience, Kept<Value>>())
     const known = ofKb.get(audience)
     if (known !== undefined && known.main === main) return known.value
     const value = make()

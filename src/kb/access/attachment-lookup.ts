@@ -1,4 +1,5 @@
 import type { FileLookup } from '../../rules/links/file-target.ts'
+import { memoized } from '../../system/memoized.ts'
 import {
   attachmentsByKey,
   fileBlob,
@@ -42,24 +43,16 @@ export function openFolders(
   isVisible: (seqId: string) => boolean,
   opening?: string,
 ): (folder: string) => boolean {
-  const around = remembered(
-    (folder): boolean =>
+  const around: (folder: string) => boolean = memoized(
+    (folder) =>
       (opening?.startsWith(folder) || isSomeVisible(sql, neuronsInFolder(sql, folder), isVisible)) ??
       isSomeVisible(sql, neuronsOnceInFolder(sql, folder, maxLooked), isVisible) ??
       (folder !== '' && around(parentOf(folder))),
   )
-  return remembered(
-    (folder) => folder === opening || (isSomeVisible(sql, neuronsBeside(sql, folder), isVisible) ?? around(folder)),
+  return memoized(
+    (folder: string) =>
+      folder === opening || (isSomeVisible(sql, neuronsBeside(sql, folder), isVisible) ?? around(folder)),
   )
-}
-
-function remembered(ask: (folder: string) => boolean): (folder: string) => boolean {
-  const known = new Map<string, boolean>()
-  return (folder) => {
-    const answer = known.get(folder) ?? ask(folder)
-    known.set(folder, answer)
-    return answer
-  }
 }
 
 /** @param folder with a trailing slash */

@@ -4,6 +4,7 @@ import { shownContent } from '../../markdown/shown-content.ts'
 import { fileNameKey } from '../../rules/links/file-target.ts'
 import type { LinkAddress } from '../../rules/links/link-target.ts'
 import { writtenLinks } from '../../rules/links/written-link.ts'
+import { memoized } from '../../system/memoized.ts'
 import { pauses } from '../../system/pauses.ts'
 import { type FileReference, referencesToFile } from '../projection/file-queries.ts'
 import { isApprovedByPolicy, lastCuratedVersion } from '../projection/version-queries.ts'
@@ -27,9 +28,13 @@ const closed = /^kb\.yaml$|(?:^|\/)\./
 export class FileView {
   readonly #view: KbView
   readonly #links: LinkView
-  readonly #isOpen = new Map<string, Promise<boolean>>()
-  readonly #references = new Map<string, References>()
-  readonly #opened = new Map<string, Promise<Set<string>>>()
+  readonly #isReferenced = memoized((path: string) => this.#findReference(path))
+  readonly #referencesOf = memoized((nameKey: string): References => {
+    const rows = [...this.#view.rows((sql) => referencesToFile(sql, nameKey))]
+    return { links: rows.values(), pages: new Map() }
+  })
+  /** Returns the files that a page's latest version approved by a curator opens. */
+  readonly #curated = memoized((seqId: string) => this.#findOpened(seqId))
 
   constructor(view: KbView) {
     this.#view = view
@@ -44,10 +49,7 @@ export class FileView {
 
   /** True if the audience may read a file: curators any, others one that a page they see opens. */
   async opens(path: string): Promise<boolean> {
-    if (this.#view.audience === 'curator') return true
-    const known = this.#isOpen.get(path) ?? this.#findReference(path)
-    this.#isOpen.set(path, known)
-    return known
+    return this.#view.audience === 'curator' || this.#isReferenced(path)
   }
 
   async #findReference(path: string): Promise<boolean> {
@@ -79,24 +81,8 @@ export class FileView {
       if (link === undefined) return
       const file = this.#fileOf({ ...link, from: link.page })
       if (file === undefined) continue
-      const found = pages.get(file) ?? []
-      found.push(link.seqId)
-      pages.set(file, found)
+      pages.getOrInsertComputed(file, () => []).push(link.seqId)
     }
-  }
-
-  #referencesOf(nameKey: string): References {
-    const rows = () => [...this.#view.rows((sql) => referencesToFile(sql, nameKey))]
-    const references = this.#references.get(nameKey) ?? { links: rows().values(), pages: new Map() }
-    this.#references.set(nameKey, references)
-    return references
-  }
-
-  /** Returns the files that a page's latest version approved by a curator opens. */
-  #curated(seqId: string): Promise<Set<string>> {
-    const known = this.#opened.get(seqId) ?? this.#findOpened(seqId)
-    this.#opened.set(seqId, known)
-    return known
   }
 
   async #findOpened(seqId: string): Promise<Set<string>> {

@@ -3,6 +3,7 @@ import { accessIn } from '../../markdown/page-tags.ts'
 import { type Access, type Audience, effectiveAudience, maySee } from '../../rules/access/audience.ts'
 import { actorOf, type Caller } from '../../rules/access/caller.ts'
 import { type Source, tagsOf } from '../../state/sources/source.ts'
+import { memoized } from '../../system/memoized.ts'
 import type { Context } from '../context.ts'
 import { accessOf } from '../projection/neuron-queries.ts'
 import type { MainTables, Projection } from '../projection/projection.ts'
@@ -25,7 +26,6 @@ export class KbView {
   readonly #sql: MainTables
   readonly #defaultAudience: readonly string[]
   readonly #uploader: string | undefined
-  readonly #known = new Map<string, boolean>()
   #files: AttachmentLookup | undefined
 
   constructor(
@@ -50,15 +50,10 @@ export class KbView {
   }
 
   /** True if main has this Neuron and the audience sees it. Cached. */
-  seesNeuron(seqId: string): boolean {
-    let isSeen = this.#known.get(seqId)
-    if (isSeen === undefined) {
-      const access = accessOf(this.#sql, seqId)
-      isSeen = access !== undefined && this.sees(access)
-      this.#known.set(seqId, isSeen)
-    }
-    return isSeen
-  }
+  readonly seesNeuron = memoized((seqId: string): boolean => {
+    const access = accessOf(this.#sql, seqId)
+    return access !== undefined && this.sees(access)
+  })
 
   /** True if the audience sees the versions of a Neuron: its present audience decides, or for a deleted Neuron that of its last version. */
   async seesHistory(seqId: string): Promise<boolean> {
@@ -88,8 +83,7 @@ export class KbView {
 
   /** Files that links of pages lead to. */
   get files(): AttachmentLookup {
-    const sees = (seqId: string) => this.seesNeuron(seqId)
-    this.#files ??= attachmentLookup(this.#sql, this.audience === 'curator' ? undefined : sees)
+    this.#files ??= attachmentLookup(this.#sql, this.audience === 'curator' ? undefined : this.seesNeuron)
     return this.#files
   }
 

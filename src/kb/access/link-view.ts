@@ -1,6 +1,7 @@
 import type { EdgeType } from '../../contract/vocabulary.ts'
 import { type LinkMeaning, meaningOf } from '../../rules/links/link-meaning.ts'
-import type { LinkAddress, NamedNeuron } from '../../rules/links/link-target.ts'
+import type { LinkAddress } from '../../rules/links/link-target.ts'
+import { memoized } from '../../system/memoized.ts'
 import { ownTurn } from '../../system/pauses.ts'
 import { goesBy, type KbIdentity } from '../kb-identity.ts'
 import {
@@ -25,9 +26,14 @@ export type GraphEdge = { source: string; target: string; type: EdgeType }
 export class LinkView {
   readonly identity: KbIdentity
   readonly #view: KbView
-  readonly #names = new Map<string, NamedNeuron[]>()
   readonly #meanings = new Map<string, LinkMeaning>()
-  readonly #edges = new Map<string, Map<string, GraphEdge[]>>()
+  readonly #visibleNames = memoized((key: string) => [...this.#view.rows((sql) => namesByKey(sql, key))])
+  /** Edges of all links by a name that many Neurons have, by target, so that the links are read once. */
+  readonly #edgesByName = memoized((key: string) => {
+    const links = [linksByKey, linksByBareKey].flatMap((query) => [...this.#view.rows((sql) => query(sql, key))])
+    const edges = links.flatMap((link) => this.edgeOf(link) ?? [])
+    return Map.groupBy(edges, ({ target }) => target)
+  })
 
   constructor(view: KbView) {
     this.identity = view.kb.identity
@@ -47,21 +53,9 @@ export class LinkView {
     // Pages of one folder share the result.
     const { target, form, from } = link
     const key = JSON.stringify([target, form, from.slice(0, from.lastIndexOf('/'))])
-    let meaning = this.#meanings.get(key)
-    if (meaning === undefined) {
-      meaning = meaningOf(link, { names: (name) => this.#visibleNames(name), files: this.#view.files })
-      this.#meanings.set(key, meaning)
-    }
-    return meaning
-  }
-
-  #visibleNames(key: string): NamedNeuron[] {
-    let names = this.#names.get(key)
-    if (names === undefined) {
-      names = [...this.#view.rows((sql) => namesByKey(sql, key))]
-      this.#names.set(key, names)
-    }
-    return names
+    return this.#meanings.getOrInsertComputed(key, () =>
+      meaningOf(link, { names: this.#visibleNames, files: this.#view.files }),
+    )
   }
 
   /** Returns the edge of a link to another Neuron of this knowledge base. */
@@ -96,19 +90,6 @@ export class LinkView {
     const sources = [...new Set(edges.map(({ source }) => source))].sort()
     const [beyond] = sources.slice(maxSources)
     return distinctEdges(beyond === undefined ? edges : edges.filter(({ source }) => source < beyond))
-  }
-
-  /** Returns the edges of all links by a name that many Neurons have, by target, so that the links are read once. */
-  #edgesByName(key: string): Map<string, GraphEdge[]> {
-    const known = this.#edges.get(key)
-    if (known !== undefined) return known
-    const links = [linksByKey, linksByBareKey].flatMap((query) => [...this.#view.rows((sql) => query(sql, key))])
-    const edges = Map.groupBy(
-      links.flatMap((link) => this.edgeOf(link) ?? []),
-      ({ target }) => target,
-    )
-    this.#edges.set(key, edges)
-    return edges
   }
 
   /** @param links by Neuron, so that reading can stop after the first `maxSources` */

@@ -177,12 +177,12 @@ async function fileChanges(
     const [oldMode, mode, oldBlob, newBlob] = word.slice(1).split(' ')
     const [was, is] = [isFile(oldMode) && oldBlob === blob, isFile(mode) && newBlob === blob]
     if (was === is) continue
-    const made = changes.get(position) ?? []
-    changes.set(position, made)
-    made.push({
-      subject: `${is ? 'Add' : 'Remove'} ${path}`,
-      ...(is ? { written: { path, blob } } : { removed: path }),
-    })
+    changes
+      .getOrInsertComputed(position, () => [])
+      .push({
+        subject: `${is ? 'Add' : 'Remove'} ${path}`,
+        ...(is ? { written: { path, blob } } : { removed: path }),
+      })
   }
   return changes
 }

@@ -16,6 +16,7 @@ import { meaningOf } from '../../rules/links/link-meaning.ts'
 import { keptClaim, type NamedNeuron, type NeuronName, namedNeurons } from '../../rules/links/link-target.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
 import { oneLine } from '../../rules/text/lines.ts'
+import { memoized } from '../../system/memoized.ts'
 import { pauses } from '../../system/pauses.ts'
 
 /** Maximum number of inbound links that one check looks at. A push that exceeds it gets a warning of {@link tooManyLinks}. */
@@ -74,9 +75,9 @@ export function tooManyLinks(path: string, message: string): Finding {
   return { rule: 'too-many-links', severity: 'warning', path, line: 1, message }
 }
 
-/** Returns the look-ups for links of main. */
+/** Returns the look-ups for links of main. Names are kept, since thousands of links may share one. */
 export function namesAndFiles(sql: Sql): Meanings {
-  return { names: remembered((key) => namesByKey(sql, key)), files: attachmentLookup(sql) }
+  return { names: memoized((key: string) => namesByKey(sql, key)), files: attachmentLookup(sql) }
 }
 
 function neuronsAt(sql: Sql, paths: ReadonlySet<string>): Map<string, string> {
@@ -101,17 +102,7 @@ export function namesAfter(
     ({ key }) => key,
   )
   const isKept = ({ seqId }: NamedNeuron) => !before.has(seqId) && !now.has(seqId)
-  return remembered((key) => [...wasNamed(key).filter(isKept), ...(added.get(key) ?? [])])
-}
-
-/** Caches a look-up, since thousands of links may share a name. */
-function remembered(lookup: Lookup): Lookup {
-  const known = new Map<string, readonly NamedNeuron[]>()
-  return (key) => {
-    const names = known.get(key) ?? lookup(key)
-    known.set(key, names)
-    return names
-  }
+  return memoized((key: string) => [...wasNamed(key).filter(isKept), ...(added.get(key) ?? [])])
 }
 
 /** Returns the names of a changed file's Neuron, each with the claim that it already has. */

@@ -113,9 +113,8 @@ export async function checkShownFiles(
       const isMoved = shown !== undefined && fileBlob(sql, was) === (files.get(shown) ?? fileBlob(sql, shown))
       if (isMoved) continue
       const changed = files.has(was) ? was : (shown ?? was)
-      const finding = found.get(`${changed}\n${shown}`) ?? { path: changed, shown, pages: new Set() }
-      finding.pages.add(from)
-      found.set(`${changed}\n${shown}`, finding)
+      const isFirst = () => ({ path: changed, shown, pages: new Set<string>() })
+      found.getOrInsertComputed(`${changed}\n${shown}`, isFirst).pages.add(from)
     }
   }
   const others = [...found.values()].map(({ path, shown, pages }): Finding => {

@@ -11,6 +11,7 @@ import type { CheckedFile } from '../../rules/check/checked-file.ts'
 import { isKnownBy, keptClaim, targetKeys, wasBefore } from '../../rules/links/link-target.ts'
 import { writtenLinks } from '../../rules/links/written-link.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
+import { memoized } from '../../system/memoized.ts'
 import { pauses } from '../../system/pauses.ts'
 import { tooManyLinks } from './check-inbound.ts'
 
@@ -97,12 +98,8 @@ export async function readSurroundings(
 
 /** Returns a look-up of the claims that Neurons have on main. */
 export function claimsIn(sql: Sql): ClaimOf {
-  const known = new Map<string, ReturnType<typeof namesOfNeuron>>()
-  return (seqId, name) => {
-    const names = known.get(seqId) ?? namesOfNeuron(sql, seqId)
-    known.set(seqId, names)
-    return keptClaim(names, name)
-  }
+  const names = memoized((seqId: string) => namesOfNeuron(sql, seqId))
+  return (seqId, name) => keptClaim(names(seqId), name)
 }
 
 /** Returns other Neurons that had the names of some pages first, as many as a warning names. */

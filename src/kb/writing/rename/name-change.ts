@@ -1,6 +1,5 @@
 import { isWritableTarget, type NewTarget } from '../../../markdown/file/rewrite-links.ts'
 import { isSeenByMore } from '../../../rules/access/audience.ts'
-import type { FileLookup } from '../../../rules/links/file-target.ts'
 import { meaningOf } from '../../../rules/links/link-meaning.ts'
 import {
   barePath,
@@ -17,6 +16,7 @@ import {
   placeOf,
   targetKeys,
 } from '../../../rules/links/link-target.ts'
+import { memoized } from '../../../system/memoized.ts'
 import { attachmentLookup } from '../../access/attachment-lookup.ts'
 import { seqIdAtPath } from '../../projection/file-queries.ts'
 import { namesByKey, namesOfNeuron } from '../../projection/link-queries.ts'
@@ -67,7 +67,7 @@ export class NameChange {
   readonly #namesAfter = new Map<string, NamedNeuron[]>()
   readonly #before = new Map<string, string | undefined>()
   readonly #after = new Map<string, string | undefined>()
-  readonly #files = new Map<ReturnType<LinkSight>, FileLookup>()
+  readonly #filesSeen = memoized((isSeen: ReturnType<LinkSight>) => attachmentLookup(this.#sql, isSeen))
   readonly #newTargets = new Map<string, NewTarget | undefined>()
 
   /** @param others Neurons that the same commit writes, whose names may change, too */
@@ -87,7 +87,7 @@ export class NameChange {
       const known = namesOfNeuron(sql, seqId)
       for (const name of namedNeurons({ seqId, ...after })) {
         const named = { ...name, claim: keptClaim(known, name) }
-        this.#namesAfter.set(name.key, [...(this.#namesAfter.get(name.key) ?? []), named])
+        this.#namesAfter.getOrInsertComputed(name.key, () => []).push(named)
       }
     }
   }
@@ -154,9 +154,7 @@ export class NameChange {
   }
 
   #meaning(link: LinkAddress, page: string, names: (key: string) => readonly NamedNeuron[]): string | undefined {
-    const isSeen = this.#sight?.(page)
-    const files = this.#files.get(isSeen) ?? attachmentLookup(this.#sql, isSeen)
-    this.#files.set(isSeen, files)
+    const files = this.#filesSeen(this.#sight?.(page))
     const found = meaningOf(link, { names, files })
     return 'seqId' in found ? found.seqId : undefined
   }
@@ -199,9 +197,7 @@ function remembered<T>(
   { target, form, from }: LinkAddress,
   find: () => T | undefined,
 ): T | undefined {
-  const key = JSON.stringify([target, form, from])
-  if (!known.has(key)) known.set(key, find())
-  return known.get(key)
+  return known.getOrInsertComputed(JSON.stringify([target, form, from]), find)
 }
 
 /** Returns the path of `to` relative to the folder of `from`. Both are paths from the same root. */
