@@ -13,7 +13,7 @@ import { commitToMain } from '../kb/writing/commits.ts'
 import { nextNumbers } from '../kb/writing/record.ts'
 import { parseKbFile } from '../markdown/file/kb-file.ts'
 import { editNeuron } from '../markdown/file/neuron-file.ts'
-import { findKbFolder } from '../push/clone-check/kb-folder.ts'
+import { findKbFolder } from '../push/clone-check/read-checkout.ts'
 import { formatSeqId } from '../rules/neurons/seq-id.ts'
 import { isNeuronPath } from '../rules/paths/neuron-path.ts'
 

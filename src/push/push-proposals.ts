@@ -25,7 +25,7 @@ import {
   pageParts,
   revised,
 } from '../kb/writing/git-candidate.ts'
-import { testFileChanges } from '../kb/writing/merge-tests.ts'
+import { testFileChanges } from '../kb/writing/merge-candidate.ts'
 import { movedFrom, type PushedNeuron, PushRefused, pushedNeurons, seqIdBefore } from '../kb/writing/pushed-neurons.ts'
 import { withDecision } from '../kb/writing/record.ts'
 import { parseCandidate, roomInRecord } from '../markdown/file/candidate-file.ts'

@@ -21,8 +21,7 @@ import { forgetCandidate, indexCandidate } from '../projection/candidate-index.t
 import { type IndexedCommit, type IndexedFile, type IndexedNeuron, indexCommit } from '../projection/neuron-index.ts'
 import type { Projection, ProjectionHeads } from '../projection/projection.ts'
 import { parseRemovals, parseUnchanged } from '../refs/commit-message.ts'
-import { erasedCommits } from '../refs/erased-commits.ts'
-import { mainRef, parseSeqFloor, queueRef, RefMissing, seqFloorPath } from '../refs/kb-refs.ts'
+import { erasedCommits, mainRef, parseSeqFloor, queueRef, RefMissing, seqFloorPath } from '../refs/kb-refs.ts'
 import { chunksOf, readAhead } from './read-ahead.ts'
 
 /** Changed file of the queue; without `blob` and `text` it was removed. */

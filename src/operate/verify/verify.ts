@@ -17,7 +17,7 @@ import { compareProjections, type RowSample, type TableDifference } from '../../
 import { type ProjectionHeads, projectionFile } from '../../kb/projection/projection.ts'
 import { mainRef, queueRef } from '../../kb/refs/kb-refs.ts'
 import { parseKbFile } from '../../markdown/file/kb-file.ts'
-import { checkCommit } from '../../push/clone-check/check-commit.ts'
+import { checkCommit } from '../../push/clone-check/check-directory.ts'
 import { identityProblems } from '../../push/outside/adopt-outside.ts'
 import { oneLine } from '../../rules/text/lines.ts'
 import { type CheckedIndex, checkIndex } from '../../search/check-index.ts'

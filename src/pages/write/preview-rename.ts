@@ -1,7 +1,6 @@
 import type { Context } from '../../kb/context.ts'
 import { findNeuron } from '../../kb/projection/neuron-queries.ts'
-import { NameChange } from '../../kb/writing/rename/name-change.ts'
-import { aliasesToKeep, linksToNamesOf } from '../../kb/writing/rename/rename-neuron.ts'
+import { aliasesToKeep, linksToNamesOf, NameChange } from '../../kb/writing/rename/name-change.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { neuronTitle } from '../../markdown/neuron-title.ts'
 import type { Caller } from '../../rules/access/caller.ts'

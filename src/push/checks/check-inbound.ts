@@ -1,5 +1,6 @@
+import type { Repository, TreeChange } from '../../git/repository.ts'
 import { attachmentLookup } from '../../kb/access/attachment-lookup.ts'
-import { pathsOfSeqId, seqIdAtPath } from '../../kb/projection/file-queries.ts'
+import { blobAtPath, pathsOfSeqId, seqIdAtPath } from '../../kb/projection/file-queries.ts'
 import {
   keysOf,
   type LinkRow,
@@ -10,14 +11,19 @@ import {
 } from '../../kb/projection/link-queries.ts'
 import { namesInFile } from '../../kb/projection/neuron-queries.ts'
 import type { MainTables } from '../../kb/projection/projection.ts'
+import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
 import type { CheckedFile } from '../../rules/check/checked-file.ts'
 import type { FileLookup } from '../../rules/links/file-target.ts'
+import { linkedPlaceKey, placeKeys } from '../../rules/links/headings.ts'
 import { meaningOf } from '../../rules/links/link-meaning.ts'
 import { keptClaim, type NamedNeuron, type NeuronName, namedNeurons } from '../../rules/links/link-target.ts'
-import type { Finding } from '../../rules/neurons/neuron.ts'
+import type { Finding, WikiLink } from '../../rules/neurons/neuron.ts'
+import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
 import { oneLine } from '../../rules/text/lines.ts'
 import { memoized } from '../../system/memoized.ts'
 import { pauses } from '../../system/pauses.ts'
+import { parsePushedPage } from '../clone-check/parse-pushed-page.ts'
 
 /** Maximum number of inbound links that one check looks at. A push that exceeds it gets a warning of {@link tooManyLinks}. */
 export const maxInbound = 10_000
@@ -54,7 +60,7 @@ export async function checkInboundLinks(
       if (link.kb !== null || before.has(link.seqId)) continue
       if (leadsTo(seqId, link, was) && !leadsTo(seqId, link, is)) linking.add(link.seqId)
     }
-    if (linking.size > 0) findings.push(finding(path, pathsOf(sql, linking)))
+    if (linking.size > 0) findings.push(lostTarget(path, pathsOf(sql, linking)))
     if (links.isWhole) continue
     const message = `More than ${maxInbound} links lead to the pages that this push removes: the others are not looked at.`
     findings.push(tooManyLinks(path, message))
@@ -142,10 +148,77 @@ function pathsOf(sql: Sql, seqIds: ReadonlySet<string>): string[] {
   return [...seqIds].map((seqId) => namesInFile(sql, seqId)?.path ?? seqId).sort()
 }
 
-function finding(path: string, linking: readonly string[]): Finding {
+function lostTarget(path: string, linking: readonly string[]): Finding {
   const count = linking.length === 1 ? '1 Neuron links' : `${linking.length} Neurons link`
-  const shown = linking.slice(0, maxShown).map((from) => oneLine(from, 200))
-  const more = linking.length > maxShown ? ` and ${linking.length - maxShown} more` : ''
-  const message = `${count} to it: ${shown.join(', ')}${more}.`
+  const message = `${count} to it: ${firstFew(linking.map((from) => oneLine(from, 200)))}.`
   return { rule: 'inbound-links', severity: 'warning', path, line: 1, message }
+}
+
+/** Returns the first names of a list, and the number of the others. */
+export function firstFew(names: readonly string[]): string {
+  const more = names.length > maxShown ? ` and ${names.length - maxShown} more` : ''
+  return names.slice(0, maxShown).join(', ') + more
+}
+
+/** Maximum number of pages that are read for one push to find links to headings. */
+const maxPages = 200
+const unlooked = `The page loses headings or blocks: links of others to them were looked for in ${maxPages} pages and ${maxInbound} links only.`
+
+type Linking = { path: string; links: readonly WikiLink[] }
+
+/** Finds headings and blocks that a push removes or renames although other pages link to them: `[[page#Heading]]`. */
+export async function checkLostHeadings(
+  sql: Sql,
+  { repository, changes, parser }: { repository: Repository; changes: readonly TreeChange[]; parser: ParserPool },
+  files: readonly CheckedFile[],
+): Promise<Finding[]> {
+  const now = new Map(files.map((file) => [file.neuron?.fields.seqId, file]))
+  const changed = new Map(files.map((file) => [file.path, file]))
+  const read = new Map<string, Linking>()
+  let isCut = false
+  const readLinking = async (seqId: string): Promise<Linking | undefined> => {
+    const path = namesInFile(sql, seqId)?.path
+    const blob = path === undefined ? undefined : blobAtPath(sql, path)
+    if (path === undefined || blob === undefined) return undefined
+    const pushed = changed.get(path) ?? now.get(seqId)
+    if (pushed !== undefined) return { path: pushed.path, links: pushed.links ?? [] }
+    const known = read.get(seqId)
+    if (known !== undefined || read.size >= maxPages) {
+      isCut ||= known === undefined
+      return known
+    }
+    const { links } = await parsePushedPage(await repository.readTextOnce(blob), parser)
+    read.set(seqId, { path, links })
+    return { path, links }
+  }
+
+  const findings: Finding[] = []
+  for (const { path, before } of changes) {
+    if (before === undefined || !isNeuronPath(path)) continue
+    const page = parseNeuronFile(await repository.readTextOnce(before))
+    const { seqId } = page.fields
+    const file = seqId === undefined ? undefined : now.get(seqId)
+    const kept = file?.neuron?.places
+    if (seqId === undefined || file === undefined || kept === undefined) continue
+    const lost = new Set([...placeKeys(page.content)].filter((key) => !kept.has(key)))
+    if (lost.size === 0) continue
+    const { found, isWhole } = linksToNeuron(sql, seqId)
+    const inbound = Map.groupBy(found, (link) => link.seqId)
+    const shown = new Set<string>()
+    isCut = !isWhole
+    for (const [from, rows] of inbound) {
+      const targets = new Set(rows.map(({ target }) => target))
+      const linking = await readLinking(from)
+      for (const { target, heading } of linking?.links ?? []) {
+        if (heading === undefined || !targets.has(target) || !lost.has(linkedPlaceKey(heading))) continue
+        shown.add(`${oneLine(linking?.path ?? '', 200)} (#${oneLine(heading, 100)})`)
+      }
+    }
+    if (shown.size > 0) {
+      const message = `Others link to headings or blocks that it no longer has: ${firstFew([...shown].sort())}.`
+      findings.push({ rule: 'lost-heading', severity: 'warning', path: file.path, line: 1, message })
+    }
+    if (isCut) findings.push(tooManyLinks(file.path, unlooked))
+  }
+  return findings
 }

@@ -1,7 +1,7 @@
 import { type PushRange, PushTooLarge, pushedChanges, pushedCommits } from '../../git/pushed-objects.ts'
 import type { Repository } from '../../git/repository.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
-import { erasedCommits } from '../../kb/refs/erased-commits.ts'
+import { erasedCommits } from '../../kb/refs/kb-refs.ts'
 import { readLostHistory } from '../../kb/writing/lost-history.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'

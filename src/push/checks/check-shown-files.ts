@@ -13,7 +13,7 @@ import type { Finding } from '../../rules/neurons/neuron.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
 import { oneLine } from '../../rules/text/lines.ts'
 import { pauses } from '../../system/pauses.ts'
-import { maxInbound, namesAfter, namesAndFiles, namesIn, tooManyLinks } from './check-inbound.ts'
+import { firstFew, maxInbound, namesAfter, namesAndFiles, namesIn, tooManyLinks } from './check-inbound.ts'
 
 /**
  * Finds Neurons that open folders to readers who saw none of their pages: links of other pages by file name lead into these folders then.
@@ -118,11 +118,10 @@ export async function checkShownFiles(
     }
   }
   const others = [...found.values()].map(({ path, shown, pages }): Finding => {
-    const listed = [...pages].sort().slice(0, maxShown)
-    const more = pages.size > maxShown ? ` and ${pages.size - maxShown} more` : ''
+    const listed = [...pages].sort().map((page) => oneLine(page, 200))
     const count = pages.size === 1 ? '1 Neuron that shows a file' : `${pages.size} Neurons that show a file`
     const what = shown === undefined ? 'would show none' : `would show ${oneLine(shown, 200)} instead`
-    const message = `${count} by this name ${what}: ${listed.map((page) => oneLine(page, 200)).join(', ')}${more}.`
+    const message = `${count} by this name ${what}: ${firstFew(listed)}.`
     return { rule: 'shown-files', severity: 'warning', path, line: 1, message }
   })
   return [...others, ...findings]

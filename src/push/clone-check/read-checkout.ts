@@ -1,5 +1,5 @@
-import { lstat, readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { lstat, readdir, readFile, stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { findGitDir, listWorkTree, type WorkTreeFile } from '../../git/checkout/work-tree.ts'
 import { hashObject } from '../../git/objects/object.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
@@ -68,4 +68,23 @@ async function parseFile(file: CheckedFile, bytes: Buffer | undefined, parser: P
   if (bytes === undefined) return file
   if (!isNeuronPath(file.path)) return { ...file, findings: checkOtherFile(file.path, bytes.toString('utf8')) }
   return { ...file, oid: hashObject('blob', bytes), ...(await parsePageBytes(bytes, parser)) }
+}
+
+/**
+ * Returns the folder of the knowledge base around a folder: the nearest one upwards that contains a `kb.yaml` or is the top of a checkout,
+ * or else the folder itself.
+ */
+export async function findKbFolder(dir: string): Promise<string> {
+  for (let folder = resolve(dir); ; folder = dirname(folder)) {
+    const found = await Promise.all(['kb.yaml', '.git'].map((name) => exists(join(folder, name))))
+    if (found.includes(true)) return folder === resolve(dir) ? dir : folder
+    if (folder === dirname(folder)) return dir
+  }
+}
+
+function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  )
 }

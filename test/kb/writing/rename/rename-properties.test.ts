@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { aliasesToKeep, lostNames } from '../../../../src/kb/writing/rename/rename-neuron.ts'
-import { rewriteInboundLinks } from '../../../../src/kb/writing/rename/rewrite-inbound-links.ts'
+import { rewriteInboundLinks } from '../../../../src/kb/writing/rename/follow-renames.ts'
+import { aliasesToKeep, lostNames } from '../../../../src/kb/writing/rename/name-change.ts'
 import { editNeuron, parseNeuronFile } from '../../../../src/markdown/file/neuron-file.ts'
 import { extractLinks } from '../../../../src/markdown/links/links.ts'
 import { ParserPool } from '../../../../src/markdown/pool/parser-pool.ts'
