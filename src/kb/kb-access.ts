@@ -93,37 +93,32 @@ export function setAside({ kbs, directory }: Pick<Context, 'kbs' | 'directory'>,
   })
 }
 
-export const mainSettings = onePer((ctx: Context) => new MainSettings(ctx))
+const knownSettings = onePer((_: SettingsContext) => new Map<string, { main: string; settings: KbSettings }>())
 
-/** Reads the settings of knowledge bases without opening them, cached until main moves. */
-class MainSettings {
-  readonly #ctx: Pick<Context, 'cluster' | 'directory'>
-  readonly #known = new Map<string, { main: string; settings: KbSettings }>()
+type SettingsContext = Pick<Context, 'cluster' | 'directory'>
 
-  constructor(ctx: Pick<Context, 'cluster' | 'directory'>) {
-    this.#ctx = ctx
-  }
+/** Returns the label of a knowledge base in lists. An unreadable one has its slug, so that the list does not fail. */
+export async function labelOnMain(
+  ctx: SettingsContext,
+  identity: KbIdentity,
+): Promise<KbLabel & Pick<KbSettings, 'language'>> {
+  const { title, language } = (await mainSettings(ctx, identity).catch(() => undefined)) ?? {}
+  return { slug: identity.slug, title: title ?? identity.slug, language: language ?? 'en' }
+}
 
-  /** Returns the label of a knowledge base in lists. An unreadable one has its slug, so that the list does not fail. */
-  async label(identity: KbIdentity): Promise<KbLabel & Pick<KbSettings, 'language'>> {
-    const { title, language } = (await this.read(identity).catch(() => undefined)) ?? {}
-    return { slug: identity.slug, title: title ?? identity.slug, language: language ?? 'en' }
-  }
-
-  async read(identity: KbIdentity): Promise<KbSettings | undefined> {
-    const { id } = identity
-    await bringUp(this.#ctx, identity)
-    const repository = new Repository(this.#ctx.directory.repository(id))
-    try {
-      const main = await repository.readRef(mainRef)
-      const known = this.#known.get(id)
-      if (main === undefined || known?.main === main) return known?.settings
-      const blob = await repository.blobAt(main, 'kb.yaml')
-      const { settings } = parseKbFile(blob === undefined ? '' : await repository.readText(blob))
-      this.#known.set(id, { main, settings })
-      return settings
-    } finally {
-      repository.close()
-    }
+/** Reads the settings of a knowledge base without opening it. Cached until main moves. */
+export async function mainSettings(ctx: SettingsContext, identity: KbIdentity): Promise<KbSettings | undefined> {
+  const [{ id }, known] = [identity, knownSettings(ctx)]
+  await bringUp(ctx, identity)
+  const repository = new Repository(ctx.directory.repository(id))
+  try {
+    const main = await repository.readRef(mainRef)
+    if (main === undefined || known.get(id)?.main === main) return known.get(id)?.settings
+    const blob = await repository.blobAt(main, 'kb.yaml')
+    const { settings } = parseKbFile(blob === undefined ? '' : await repository.readText(blob))
+    known.set(id, { main, settings })
+    return settings
+  } finally {
+    repository.close()
   }
 }

@@ -1,8 +1,8 @@
 import type { KnowledgeBaseList } from '../contract/knowledge-bases.ts'
 import type { Context } from '../kb/context.ts'
-import { mainSettings } from '../kb/kb-access.ts'
 import type { KbLabel } from '../kb/readable-kb.ts'
 import type { Caller } from '../rules/access/caller.ts'
+import { labelOnMain } from '../kb/kb-access.ts'
 
 /** Number of knowledge bases whose settings are read at a time. */
 const atOnce = 8
@@ -13,7 +13,7 @@ export async function listKnowledgeBases(ctx: Context, { tenantId }: Caller): Pr
   for (let start = 0; start < identities.length; start += atOnce) {
     const some = identities.slice(start, start + atOnce).map(async (identity) => {
       const { id, prefix } = identity
-      return { id, ...(await mainSettings(ctx).label(identity)), prefix }
+      return { id, ...(await labelOnMain(ctx, identity)), prefix }
     })
     knowledgeBases.push(...(await Promise.all(some)))
   }
@@ -24,6 +24,6 @@ export type FirstKbs = { labels: readonly KbLabel[]; total: number }
 
 export async function firstKnowledgeBases(ctx: Context, { tenantId }: Caller, most: number): Promise<FirstKbs> {
   const identities = await ctx.knowledgeBases.list(tenantId)
-  const labels = await Promise.all(identities.slice(0, most).map((identity) => mainSettings(ctx).label(identity)))
+  const labels = await Promise.all(identities.slice(0, most).map((identity) => labelOnMain(ctx, identity)))
   return { labels, total: identities.length }
 }

@@ -34,7 +34,7 @@ export async function runLintSchedules(
   for (const identity of await ctx.knowledgeBases.list()) {
     if (stopping?.aborted) return
     try {
-      const schedule = (await mainSettings(ctx).read(identity))?.lintSchedule ?? null
+      const schedule = (await mainSettings(ctx, identity))?.lintSchedule ?? null
       if (schedule === null || !isDue(schedule, after, until)) continue
       await inUse(async () => lintKb(ctx, await ctx.kbs.open(identity)))
     } catch (error) {

@@ -42,7 +42,7 @@ class KbFiguresCache {
       neurons: countNeurons(sql),
       waiting: countWaiting(sql),
     }))
-    const settings = await mainSettings(this.#ctx).read(identity)
+    const settings = await mainSettings(this.#ctx, identity)
     const [title, defaultAudience] = [settings?.title ?? identity.slug, settings?.defaultAudience ?? []]
     const figures = { title, main: heads.main, ...counted, defaultAudience }
     this.#known.set(identity.id, { heads, figures })

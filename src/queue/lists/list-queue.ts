@@ -1,6 +1,5 @@
 import { type CandidateStatus, candidateStatuses, type Zone } from '../../contract/vocabulary.ts'
 import type { Context } from '../../kb/context.ts'
-import { mainSettings } from '../../kb/kb-access.ts'
 import type { KbIdentity } from '../../kb/kb-identity.ts'
 import type { CandidateRow } from '../../kb/projection/candidate-index.ts'
 import { connectorsOf, countByZone, type QueueFilter, queuePosition } from '../../kb/projection/candidate-queue.ts'
@@ -10,15 +9,8 @@ import type { KbLabel } from '../../kb/readable-kb.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { type BundleEntry, bundleEntry } from '../push-bundle.ts'
 import { seenOf } from '../seen.ts'
-import {
-  decodeQueueCursor,
-  encodeQueueCursor,
-  pageAcross,
-  type QueuedKb,
-  type QueuedRow,
-  queuedKbs,
-  unavailableAmong,
-} from './queue-pages.ts'
+import { decodeQueueCursor, encodeQueueCursor, pageAcross, type QueuedKb, type QueuedRow, queuedKbs, unavailableAmong } from './queue-pages.ts'
+import { labelOnMain } from '../../kb/kb-access.ts'
 
 /** A curator's view of the queue: of one knowledge base, by slug or id, or of all. */
 export type QueueView = QueueFilter & { kb?: string | undefined }
@@ -173,7 +165,7 @@ async function countAcross(
 async function namesOf(ctx: Context, { tenantId }: Caller): Promise<KbLabel[]> {
   const labels: KbLabel[] = []
   for (const identity of await ctx.knowledgeBases.list(tenantId)) {
-    const { slug, title } = await mainSettings(ctx).label(identity)
+    const { slug, title } = await labelOnMain(ctx, identity)
     labels.push({ slug, title })
   }
   return labels
