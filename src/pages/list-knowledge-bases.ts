@@ -1,8 +1,8 @@
 import type { KnowledgeBaseList } from '../contract/knowledge-bases.ts'
 import type { Context } from '../kb/context.ts'
+import { labelOnMain } from '../kb/kb-access.ts'
 import type { KbLabel } from '../kb/readable-kb.ts'
 import type { Caller } from '../rules/access/caller.ts'
-import { labelOnMain } from '../kb/kb-access.ts'
 
 /** Number of knowledge bases whose settings are read at a time. */
 const atOnce = 8

@@ -44,7 +44,7 @@ type Pusher = { caller: Caller; reachedAt: string } & Pick<MainPush, 'follows'>
 /** Returns the receiver that checks and accepts the pushes of one caller to one knowledge base. */
 export function receiverFor(ctx: Context, kb: KnowledgeBase, pusher: Pusher): Receiver {
   return {
-    judge: (updates, quarantine, options) => judge(ctx, kb, pusher, { updates, quarantine, options }),
+    judge: (updates, quarantine, options) => judge(kb, pusher, { updates, quarantine, options }),
     receive: (updates, options) => receive(ctx, kb, pusher, updates, options),
   }
 }
@@ -52,7 +52,6 @@ export function receiverFor(ctx: Context, kb: KnowledgeBase, pusher: Pusher): Re
 type JudgedPush = { updates: readonly RefUpdate[]; quarantine: string | undefined; options: readonly string[] }
 
 async function judge(
-  ctx: Context,
   kb: KnowledgeBase,
   pusher: Pusher,
   { updates, quarantine, options }: JudgedPush,
@@ -63,7 +62,7 @@ async function judge(
   const repository = new Repository(kb.repository.gitDir, { quarantine })
   try {
     for (const update of updates) {
-      const judged = await judgeUpdate(ctx, kb, pusher, { update, repository, options })
+      const judged = await judgeUpdate(kb, pusher, { update, repository, options })
       lines.push(...judged.lines)
       accepted &&= judged.accepted
     }
@@ -74,14 +73,13 @@ async function judge(
 }
 
 async function judgeUpdate(
-  ctx: Context,
   kb: KnowledgeBase,
   pusher: Pusher,
   { update, repository, options }: { update: RefUpdate; repository: Repository; options: readonly string[] },
 ): Promise<Judgement> {
   try {
     const request = await readRequest(kb, repository, pusher, { update, options })
-    const findings = await judgeRequest(ctx, kb, pusher, { request, repository })
+    const findings = await judgeRequest(kb, pusher, { request, repository })
     const accepted = findings.every(({ severity }) => severity === 'warning')
     return { accepted, lines: formatFindings(findings) }
   } catch (error) {
@@ -91,14 +89,13 @@ async function judgeUpdate(
 }
 
 async function judgeRequest(
-  { parser }: Context,
   kb: KnowledgeBase,
   { caller }: Pusher,
   { request, repository }: { request: Request; repository: Repository },
 ): Promise<Finding[]> {
   if (request.kind === 'dismiss') return []
   const { from, to } = request
-  const findings = await checkPush(kb, { repository, from, to }, parser)
+  const findings = await checkPush(kb, { repository, from, to })
   if (request.kind === 'propose') {
     const told = new Set(findings.flatMap(({ severity, path }) => (severity === 'error' ? [path] : [])))
     const others = await unproposable(kb, repository, request)
@@ -285,7 +282,7 @@ async function receiveRequest(
       follows,
     } as const
     const urlOf = (seqId: string) => new URL(ctx.urls.base + neuronPage(kb.identity.slug, seqId), reachedAt).href
-    const lines = mainLines(await pushToMain(kb, push, ctx), urlOf)
+    const lines = mainLines(await pushToMain(kb, push, ctx.now), urlOf)
     return [...lines, ...(await testLines(ctx, kb))]
   }
   const origin = { door: 'for', by: bareId(caller), topic } as const

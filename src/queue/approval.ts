@@ -84,13 +84,10 @@ async function renamed(
   const isRenamed = target !== undefined && (title !== target.title || movedFrom !== undefined)
   if (text === null || !isRenamed) return { files: files.set(path, text), candidates: [], neurons: [] }
 
-  const readText = (oid: string) => staging.readText(oid)
   const { rewriteLinks, defaultAudience } = await kb.settings()
   const sight = isFirstCome(candidate) ? sightOf(kb.projection.write, seqId, defaultAudience) : undefined
   const page = { seqId, before: target, path, blob: target.blob, text }
-  const { neurons: pages, aliases } = await followRenames(kb, [page], {
-    readText,
-    parser: kb.parser,
+  const { neurons: pages, aliases } = await followRenames(kb, staging, [page], {
     rewriteLinks,
     sight,
     isTakenBack: () => isReversal(candidate),
@@ -103,8 +100,8 @@ async function renamed(
     throw new ValidationError({ title: ['makes the front matter larger than 16 KB: the old title stays as an alias'] })
   }
   files.set(path, renamedText)
-  const taking = takeNeurons(kb, others, {
-    ...{ parser: kb.parser, readText, actor, at: now },
+  const taking = takeNeurons(kb, staging, others, {
+    ...{ actor, at: now },
     origin: { door: 'rename', by: actor.id },
     reason: followsRename,
   })

@@ -117,8 +117,8 @@ async function approveBundleStaged(
   const { pages, files: pictures } = await takePictures(kb, neurons)
   const tests = await mergedTestFiles(view, records)
   const moved = changes.flatMap(({ movedFrom }) => (movedFrom === undefined ? [] : [[movedFrom, null] as const]))
-  const taking = await takeNeurons(kb, pages, {
-    ...{ parser: kb.parser, readText: view.readText, actor, at },
+  const taking = await takeNeurons(kb, staging, pages, {
+    ...{ actor, at },
     origin: { door: 'main', by: bareId(actor) },
     reason: 'approved with a push',
   }).catch((error: unknown) => {

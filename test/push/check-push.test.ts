@@ -238,10 +238,9 @@ describe('seqIds and front matter', () => {
 test.each(['neurons/new.md', 'map.txt'])(
   'an object that goes missing while a push is checked is a failure of the check, not a fault of the push: %s',
   async (path) => {
-    const { bed, kb } = await pushing(two)
+    const { kb } = await pushing(two)
     const changes = [{ path, after: 'e'.repeat(40) }]
-    const { parser } = bed.ctx
-    await expect(checkTip(kb, { repository: kb.repository, changes, parser })).rejects.toMatchObject({
+    await expect(checkTip(kb, { repository: kb.repository, changes })).rejects.toMatchObject({
       code: 'missing-object',
     })
   },

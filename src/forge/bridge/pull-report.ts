@@ -30,7 +30,7 @@ export async function reportOf(
 ): Promise<Report> {
   const { head } = commit
   const from = await baseOfHead(kb, head)
-  const findings = await checkPush(kb, { repository: kb.repository, from, to: head }, ctx.parser)
+  const findings = await checkPush(kb, { repository: kb.repository, from, to: head })
   const errors = findings.filter(({ severity }) => severity === 'error').length
   const warnings = findings.length - errors
   const found = `${errors} errors, ${warnings} warnings`

@@ -1,4 +1,5 @@
 import type { Oid } from '../../git/objects/object.ts'
+import type { Staging } from '../../git/staging.ts'
 import { parseCandidate, roomInRecord } from '../../markdown/file/candidate-file.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import type { Candidate, Decision } from '../../rules/candidates/candidate.ts'
@@ -41,7 +42,6 @@ type ChosenCandidate = {
 
 /** Options. `actor`: author of new candidates. `used`: ids that other Neurons of the same commit use. */
 export type ChooseOptions = Omit<GitCandidateOptions, 'id'> & {
-  readText: (oid: Oid) => Promise<string>
   lost?: LostHistory
   used: ReadonlySet<string>
 }
@@ -53,8 +53,9 @@ export type ChooseOptions = Omit<GitCandidateOptions, 'id'> & {
  */
 export async function chooseCandidate(
   kb: KnowledgeBase,
+  staging: Staging,
   neuron: PushedNeuron,
-  { parts, readText, actor, origin, reason, at, lost = noLostHistory, used }: ChooseOptions,
+  { parts, actor, origin, reason, at, lost = noLostHistory, used }: ChooseOptions,
 ): Promise<ChosenCandidate> {
   const { write: sql } = kb.projection
   const made = { parts, origin, reason, actor, at }
@@ -63,7 +64,7 @@ export async function chooseCandidate(
   const [merged] = neuron.text !== null ? [named?.id] : removal ? [removal] : pendingRemovals(sql, neuron.seqId ?? '')
   if (merged !== undefined && !used.has(merged)) {
     if (named === undefined) return { id: merged }
-    const record = parseCandidate(await readText(named.blob))
+    const record = parseCandidate(await staging.readText(named.blob))
     const connector = isFirstCome(record) ? doorOf(record) : undefined
     if (named.status !== 'dismissed') return { id: merged, connector }
     const reopen: Decision = {
@@ -76,15 +77,15 @@ export async function chooseCandidate(
   }
   const back = lostCandidate(kb, neuron, lost)
   if (back !== undefined && !used.has(back.id)) {
-    const text = back.blob === undefined ? null : await readText(back.blob)
-    const restored = { id: back.id, parts: await pageParts({ ...neuron, text }, readText) }
+    const text = back.blob === undefined ? null : await staging.readText(back.blob)
+    const restored = { id: back.id, parts: await pageParts({ ...neuron, text }, (oid) => staging.readText(oid)) }
     const record = gitCandidate(kb.identity.id, neuron, { ...made, ...restored, reason: madeAgain })
     return { id: back.id, record }
   }
   const same = { connector: connectorOf(origin), fingerprint: gitFingerprint(neuron), target: neuron.seqId }
   const proposed = pendingOfFingerprint(sql, same).find((id) => !used.has(id))
   if (proposed !== undefined) return { id: proposed }
-  const left = await leftCandidate(sql, neuron, { ...made, readText, used })
+  const left = await leftCandidate(sql, staging, neuron, { ...made, used })
   const record = left ?? gitCandidate(kb.identity.id, neuron, made)
   return { id: record.id, record }
 }
@@ -95,22 +96,16 @@ export async function chooseCandidate(
  */
 async function leftCandidate(
   sql: Projection['read'],
+  staging: Staging,
   neuron: PushedNeuron,
-  {
-    parts,
-    origin,
-    actor,
-    at,
-    readText,
-    used,
-  }: Pick<ChooseOptions, 'parts' | 'origin' | 'actor' | 'at' | 'readText' | 'used'>,
+  { parts, origin, actor, at, used }: Omit<ChooseOptions, 'reason'>,
 ): Promise<Candidate | undefined> {
   const row = candidatesOfOrigin(sql, connectorOf(origin), gitOriginOf(neuron, origin)).find(
     ({ id, status, removes }) => status === 'pending' && removes === (neuron.blob === undefined) && !used.has(id),
   )
   if (row === undefined) return undefined
   const change = { ...parts, base: neuron.before?.blob ?? null, metadata: gitMetadata(neuron, origin) }
-  const record = revised(parseCandidate(await readText(row.blob)), change, { by: actor, at })
+  const record = revised(parseCandidate(await staging.readText(row.blob)), change, { by: actor, at })
   return roomInRecord(record) < 0 ? undefined : record
 }
 

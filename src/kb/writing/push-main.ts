@@ -2,7 +2,6 @@ import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { TreeChange } from '../../git/repository.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
-import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
 import { type Actor, type Candidate, followsRename } from '../../rules/candidates/candidate.ts'
 import { awaitingText } from '../../rules/deciding.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
@@ -16,7 +15,7 @@ import type { Origin } from './git-candidate.ts'
 import { readLostHistory } from './lost-history.ts'
 import { type MainView, mergedTestFiles } from './merge-candidate.ts'
 import { mergePush } from './merge-push.ts'
-import { proposalOf } from './proposal.ts'
+import { type ProposalView, proposalOf } from './proposal.ts'
 import { type PushedNeuron, PushRefused, pushedNeurons } from './pushed-neurons.ts'
 import { pushView } from './submitted-neurons.ts'
 import { type TakenNeuron, type Taking, takeNeurons, takePictures } from './take-neurons.ts'
@@ -54,18 +53,16 @@ export const fetchFirst = 'fetch first: main has moved since; git pull --rebase,
  * it lacks. So the first-parent line of main stays the record of approvals, whatever messages the pushed commits have.
  * @throws {PushRefused} if main has moved, or the push conflicts with it
  */
-export async function pushToMain(
-  kb: KnowledgeBase,
-  push: MainPush,
-  { parser, now }: { parser: ParserPool; now: () => Date },
-): Promise<PushedMain> {
+export async function pushToMain(kb: KnowledgeBase, push: MainPush, now: () => Date): Promise<PushedMain> {
   const lost = await readLostHistory(kb, push, kb)
   return kb.write(async (staging) => {
     const isBehind = staging.head(mainRef) !== push.from
     if (isBehind && push.behind === 'refuse') throw new PushRefused(fetchFirst)
     const at = now()
-    const readText = (oid: Oid) => staging.readText(oid)
-    const view = { sql: kb.projection.write, readText }
+    const view: ProposalView = {
+      ...{ sql: kb.projection.write, parser: kb.parser },
+      readText: (oid) => staging.readText(oid),
+    }
     const pushed = await takenChanges(kb, view, push, isBehind)
     const isNothing = pushed.neurons.length === 0 && pushed.files.size === 0
     if (isNothing && isBehind && push.follows === undefined) return { commit: undefined, neurons: [] }
@@ -73,16 +70,12 @@ export async function pushToMain(
     await requirePlaces(kb, push.approver, { neurons: pushed.neurons, files: pushed.files.keys() })
     const { pages, files: pictures } = await takePictures(kb, pushed.neurons)
     const files = new Map([...pushed.files, ...pictures])
-    const taking = await takeNeurons(kb, pages, {
-      ...{ parser, readText, at },
-      actor: push.proposer,
-      origin: push.origin,
+    const taking = await takeNeurons(kb, staging, pages, {
+      ...{ actor: push.proposer, at, origin: push.origin, files, lost },
       reason: 'pushed to main by a curator',
-      files,
-      lost,
     })
     const all: FileContents = new Map([...files, ...taking.files])
-    const taken = await takenCandidates(view, { pages, taking, parser })
+    const taken = await takenCandidates(view, pages, taking)
     const brings = () =>
       broughtFiles(
         view,
@@ -128,8 +121,9 @@ async function mergedPush(kb: KnowledgeBase, view: MainView, push: MainPush): Pr
 
 /** Returns the candidates that a push approves, and whether it brings more than they propose. Links that follow a rename have no author. */
 async function takenCandidates(
-  view: MainView,
-  { pages, taking, parser }: { pages: readonly PushedNeuron[]; taking: Taking; parser: ParserPool },
+  view: ProposalView,
+  pages: readonly PushedNeuron[],
+  taking: Taking,
 ): Promise<{ of: DecidedPage[]; writes: () => Promise<boolean> }> {
   const made = new Map(taking.candidates.map((candidate) => [candidate.id, candidate]))
   const of: DecidedPage[] = []
@@ -145,7 +139,7 @@ async function takenCandidates(
   }
   const writesMore = async () => {
     for (const { candidate, seqId, path, text } of named) {
-      const proposed = await proposalOf({ ...view, parser }, candidate, { ids: { seqId } }).catch(unlessRefused)
+      const proposed = await proposalOf(view, candidate, { ids: { seqId } }).catch(unlessRefused)
       if (proposed?.path !== path || bare(proposed.text) !== bare(text)) return true
     }
     return false

@@ -1,9 +1,9 @@
 import { v7 as uuidv7 } from 'uuid'
+import type { Staging } from '../../git/staging.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import { extractPictures } from '../../markdown/file/embedded-pictures.ts'
 import { hasReadableSize } from '../../markdown/file/front-matter.ts'
 import { editNeuron, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
-import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
 import { type Candidate, type Decision, isReversal } from '../../rules/candidates/candidate.ts'
 import { isFirstCome } from '../../rules/neurons/first-come.ts'
 import { formatSeqId } from '../../rules/neurons/seq-id.ts'
@@ -46,7 +46,6 @@ export type Taking = {
 
 /** Options. `actor`: author of the candidates. `lost`: ids assigned before a restore, as the push shows. */
 export type TakeOptions = Omit<ChooseOptions, 'parts' | 'used'> & {
-  parser: ParserPool
   /** Changed files of the same commit that are no Neurons. */
   files?: FileContents
   /** Aliases that Neurons must have in addition to those that their renames need, by seqId. */
@@ -61,16 +60,17 @@ export type TakeOptions = Omit<ChooseOptions, 'parts' | 'used'> & {
  */
 export async function takeNeurons(
   kb: KnowledgeBase,
+  staging: Staging,
   pushed: readonly PushedNeuron[],
   options: TakeOptions,
 ): Promise<Taking> {
-  const { neurons, aliases } = await followed(kb, pushed, options)
+  const { neurons, aliases } = await followed(kb, staging, pushed, options)
   const taking: Taking = { files: new Map(), candidates: [], removals: [], neurons: [] }
   const used = new Set<string>()
   const number = nextNumbers(kb)
   for (const neuron of neurons) {
     const seqId = neuron.seqId ?? formatSeqId(kb.identity.prefix, number())
-    await takeNeuron(kb, neuron, {
+    await takeNeuron(kb, staging, neuron, {
       ...options,
       seqId,
       keptAliases: [...(aliases.get(seqId) ?? []), ...(options.aliases?.get(seqId) ?? [])],
@@ -84,23 +84,28 @@ export async function takeNeurons(
 /**
  * Returns Neurons with the links that follow renames. A candidate that is {@link isFirstCome} rewrites only as much as its sender may know.
  */
-async function followed(kb: KnowledgeBase, pushed: readonly PushedNeuron[], options: TakeOptions): Promise<Followed> {
+async function followed(
+  kb: KnowledgeBase,
+  staging: Staging,
+  pushed: readonly PushedNeuron[],
+  options: TakeOptions,
+): Promise<Followed> {
   const { rewriteLinks, defaultAudience } = await kb.settings()
-  const moved = await withTheirFiles(kb, pushed, options)
+  const moved = await withTheirFiles(kb, pushed, options.files)
   const [limited, reversed] = [new Set<string | undefined>(), new Set<string | undefined>()]
   for (const neuron of moved) {
     const named = neuron.before === undefined ? undefined : namedCandidate(kb.projection.write, neuron, options.lost)
-    const record = named && parseCandidate(await options.readText(named.blob))
+    const record = named && parseCandidate(await staging.readText(named.blob))
     if (record && isFirstCome(record)) limited.add(neuron.seqId)
     if (record && isReversal(record)) reversed.add(neuron.seqId)
   }
   const isTakenBack = (seqId: string) => reversed.has(seqId)
   const isFollowed = (seqId: string) => !limited.has(seqId)
-  let result = await followRenames(kb, moved, { ...options, rewriteLinks, isFollowed, isTakenBack })
+  let result = await followRenames(kb, staging, moved, { rewriteLinks, isFollowed, isTakenBack })
   for (const one of limited) {
     const sight = sightOf(kb.projection.write, one ?? '', defaultAudience)
     const isFollowed = (seqId: string) => seqId === one
-    const next = await followRenames(kb, result.neurons, { ...options, rewriteLinks, sight, isFollowed })
+    const next = await followRenames(kb, staging, result.neurons, { rewriteLinks, sight, isFollowed })
     for (const [seqId, kept] of result.aliases) {
       next.aliases.set(seqId, [...kept, ...(next.aliases.get(seqId) ?? [])])
     }
@@ -113,11 +118,11 @@ async function followed(kb: KnowledgeBase, pushed: readonly PushedNeuron[], opti
 function withTheirFiles(
   kb: KnowledgeBase,
   neurons: readonly PushedNeuron[],
-  { parser, files = new Map() }: Pick<TakeOptions, 'parser' | 'files'>,
+  files: FileContents = new Map(),
 ): Promise<PushedNeuron[]> {
   const others = [...files].filter(([path]) => !isNeuronPath(path))
   const changed: ChangedFiles = new Map(others.map(([path, content]) => [path, content !== null]))
-  const view = { sql: kb.projection.write, parser }
+  const view = { sql: kb.projection.write, parser: kb.parser }
   return Promise.all(
     neurons.map(async (neuron) => {
       const { seqId, before, path, text } = neuron
@@ -129,13 +134,14 @@ function withTheirFiles(
 
 async function takeNeuron(
   kb: KnowledgeBase,
+  staging: Staging,
   neuron: PushedNeuron,
   options: TakeOptions & { seqId: string; keptAliases: readonly string[]; taking: Taking; used: Set<string> },
 ): Promise<void> {
   const { seqId, keptAliases, taking } = options
   const { before, path, text } = neuron
-  const parts = await pageParts(neuron, options.readText)
-  const { id: candidateId, record, ...chosen } = await chooseCandidate(kb, neuron, { ...options, parts })
+  const parts = await pageParts(neuron, (oid) => staging.readText(oid))
+  const { id: candidateId, record, ...chosen } = await chooseCandidate(kb, staging, neuron, { ...options, parts })
   options.used.add(candidateId)
   if (record !== undefined) taking.candidates.push(record)
   if (text === null) {

@@ -23,7 +23,7 @@ import { AdoptionRefused } from './fetch-source.ts'
 export async function mergeHistory(
   kb: KnowledgeBase,
   { tip, source }: { tip: Oid; source: string },
-  { parser, now }: Pick<Context, 'parser' | 'now'>,
+  { now }: Pick<Context, 'now'>,
 ): Promise<Finding[]> {
   const { repository } = kb
   const { findings } = await checkPushedObjects(repository, { from: undefined, to: tip }).catch((error: unknown) => {
@@ -45,7 +45,7 @@ export async function mergeHistory(
   const [subject, trailers] = [`Adopt the history of ${source}`, [['Knowledge-Base', kb.identity.id] as const]]
   const commit = { files, subject, trailers, decided: { operator }, at, mergeParent }
   await kb.write((staging) => commitToMain(kb, staging, commit))
-  return new OutsideAdoption(kb, undefined, { parser, now }).adopt()
+  return new OutsideAdoption(kb, undefined, { now }).adopt()
 }
 
 /** Returns why the repository is a copy of a part of a knowledge base; undefined if it is of another kind. */

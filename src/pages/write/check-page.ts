@@ -36,7 +36,7 @@ export async function checkPage(
   const file: CheckedFile = { path, size: bytes.length, ...page }
   const changes: TreeChange[] = [{ path, after: blob, ...(before?.path === path && { before: before.blob }) }]
   if (before !== undefined && before.path !== path) changes.push({ path: before.path, before: before.blob })
-  const all = await checkFiles(kb, [file], { repository: kb.repository, changes, parser: kb.parser })
+  const all = await checkFiles(kb, [file], { repository: kb.repository, changes })
   // `waiting-candidate` tells a push how to approve a candidate. While that candidate is edited, it would name itself.
   const found = all.filter(({ rule }) => rule !== 'waiting-candidate')
   const { contentLine } = page.neuron

@@ -3,7 +3,6 @@ import type { Repository } from '../../git/repository.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { erasedCommits } from '../../kb/refs/kb-refs.ts'
 import { readLostHistory } from '../../kb/writing/lost-history.ts'
-import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
 import { checkPushedObjects } from './check-objects.ts'
 import { checkTip } from './check-tip.ts'
@@ -16,7 +15,6 @@ import { checkTip } from './check-tip.ts'
 export async function checkPush(
   kb: KnowledgeBase,
   { repository, from, to }: PushRange & { repository: Repository },
-  parser: ParserPool,
 ): Promise<Finding[]> {
   try {
     const objects = await checkPushedObjects(repository, { from, to })
@@ -25,7 +23,7 @@ export async function checkPush(
     if (erased !== undefined) return [erased]
     const changes = await pushedChanges(repository, from, to)
     const lost = () => readLostHistory(kb, { from, to }, { repository })
-    const tip = await checkTip(kb, { repository, changes, parser, base: from, lost })
+    const tip = await checkTip(kb, { repository, changes, base: from, lost })
     const isKnown = new Set(tip.map(({ rule, path }) => `${rule} ${path}`))
     return [...objects.findings.filter(({ rule, path }) => !isKnown.has(`${rule} ${path}`)), ...tip]
   } catch (error) {

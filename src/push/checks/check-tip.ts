@@ -39,7 +39,6 @@ const otherwiseFound = 'path-collision'
 type TipOptions = {
   repository: Repository
   changes: readonly TreeChange[]
-  parser: ParserPool
   /** Commit of main that the changes are based on; main itself by default. */
   base?: Oid
   /** Reads the ids that were assigned before a restore, as the push shows. */
@@ -48,8 +47,8 @@ type TipOptions = {
 
 /** Returns the findings for the files that a push changes, in the state of its last commit. Reads everything else from the projection. */
 export async function checkTip(kb: KnowledgeBase, options: TipOptions): Promise<Finding[]> {
-  const { repository, changes, parser } = options
-  const files = await readChanged(repository, changes, parser)
+  const { repository, changes } = options
+  const files = await readChanged(repository, changes, kb.parser)
   const problems = await settingsProblems(kb.identity, repository, changes)
   return checkFiles(kb, files, { ...options, problems })
 }
@@ -61,7 +60,6 @@ export async function checkFiles(
   {
     repository,
     changes,
-    parser,
     base,
     problems = [],
     lost = async () => noLostHistory,
@@ -90,7 +88,7 @@ export async function checkFiles(
       ...(await checkInboundLinks(sql, changedPaths, files)),
       ...(await checkShownFiles(sql, changes, files)),
       ...(await checkOpenedFolders(sql, await viewAs(kb, { audience: 'tool', sql }), files)),
-      ...(await checkLostHeadings(sql, { repository, changes, parser }, files)),
+      ...(await checkLostHeadings(sql, { repository, changes, parser: kb.parser }, files)),
       ...findings,
     ]
   })

@@ -22,7 +22,6 @@ import { type PushedNeuron, PushRefused, withoutCopiedOrigin } from '../../kb/wr
 import { takeNeurons, takePictures } from '../../kb/writing/take-neurons.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { neuronTitle } from '../../markdown/neuron-title.ts'
-import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
 import type { Actor, Candidate } from '../../rules/candidates/candidate.ts'
 import { settingsFinding } from '../../rules/check/check-kb.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
@@ -44,7 +43,6 @@ const outside: Actor = { id: 'git', name: 'Git, around the server' }
  */
 export class OutsideAdoption {
   readonly #kb: KnowledgeBase
-  readonly #parser: ParserPool
   readonly #now: () => Date
   readonly #refused = new Set<string>()
   #seen: Oid | undefined
@@ -52,10 +50,9 @@ export class OutsideAdoption {
   #recorded = 0
 
   /** @param seen head of main up to which everything was checked */
-  constructor(kb: KnowledgeBase, seen: Oid | undefined, { parser, now }: { parser: ParserPool; now: () => Date }) {
+  constructor(kb: KnowledgeBase, seen: Oid | undefined, { now }: { now: () => Date }) {
     this.#kb = kb
     this.#seen = seen
-    this.#parser = parser
     this.#now = now
   }
 
@@ -95,7 +92,7 @@ export class OutsideAdoption {
   async #errorsIn(rows: readonly UnapprovedRow[]): Promise<Finding[]> {
     const changes = rows.flatMap(({ path, blob }) => (blob === undefined ? [] : [{ path, before: blob, after: blob }]))
     const { repository, projection } = this.#kb
-    const findings = await checkTip(this.#kb, { repository, changes, parser: this.#parser })
+    const findings = await checkTip(this.#kb, { repository, changes })
     return [...findings.filter(({ severity }) => severity === 'error'), ...identityProblems(projection.read, rows)]
   }
 
@@ -135,9 +132,8 @@ export class OutsideAdoption {
         kb,
         outsiders.map(({ neuron }) => neuron),
       )
-      const taking = await takeNeurons(kb, brought.pages, {
-        ...{ parser: this.#parser, at, actor: outside, origin: { door: 'main', by: outside.id } },
-        readText: (oid) => kb.repository.readTextOnce(oid),
+      const taking = await takeNeurons(kb, staging, brought.pages, {
+        ...{ at, actor: outside, origin: { door: 'main', by: outside.id } },
         reason: 'committed to main around the server',
         aliases: new Map(outsiders.map(({ neuron, aliases }) => [neuron.seqId ?? '', aliases])),
       })

@@ -1,5 +1,6 @@
 import { type CandidateStatus, candidateStatuses, type Zone } from '../../contract/vocabulary.ts'
 import type { Context } from '../../kb/context.ts'
+import { labelOnMain } from '../../kb/kb-access.ts'
 import type { KbIdentity } from '../../kb/kb-identity.ts'
 import type { CandidateRow } from '../../kb/projection/candidate-index.ts'
 import { connectorsOf, countByZone, type QueueFilter, queuePosition } from '../../kb/projection/candidate-queue.ts'
@@ -9,8 +10,15 @@ import type { KbLabel } from '../../kb/readable-kb.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { type BundleEntry, bundleEntry } from '../push-bundle.ts'
 import { seenOf } from '../seen.ts'
-import { decodeQueueCursor, encodeQueueCursor, pageAcross, type QueuedKb, type QueuedRow, queuedKbs, unavailableAmong } from './queue-pages.ts'
-import { labelOnMain } from '../../kb/kb-access.ts'
+import {
+  decodeQueueCursor,
+  encodeQueueCursor,
+  pageAcross,
+  type QueuedKb,
+  type QueuedRow,
+  queuedKbs,
+  unavailableAmong,
+} from './queue-pages.ts'
 
 /** A curator's view of the queue: of one knowledge base, by slug or id, or of all. */
 export type QueueView = QueueFilter & { kb?: string | undefined }

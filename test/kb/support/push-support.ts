@@ -40,7 +40,7 @@ export async function pushing(files: Record<string, string> = {}): Promise<Pushi
   const findings = (to: string) => {
     const from = nativeGit(bed.gitDir, ['rev-parse', 'refs/heads/main'])
     const repository = new Repository(kb.repository.gitDir, { quarantine })
-    return checkPush(kb, { repository, from, to }, bed.ctx.parser).finally(() => repository.close())
+    return checkPush(kb, { repository, from, to }).finally(() => repository.close())
   }
   return {
     bed,

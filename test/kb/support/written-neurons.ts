@@ -57,5 +57,5 @@ export async function pushCandidate({ ctx, curator, native }: WrittenBed, candid
   const actor = { id: 'git:curator-key', name: 'Cleo' }
   const changes = await pushedChanges(kb.repository, from, to)
   const origin = { door: 'main', by: 'curator-key' } as const
-  await pushToMain(kb, { from, to, changes, approver: actor, proposer: actor, origin, behind: 'refuse' }, ctx)
+  await pushToMain(kb, { from, to, changes, approver: actor, proposer: actor, origin, behind: 'refuse' }, ctx.now)
 }

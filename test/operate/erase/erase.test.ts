@@ -434,7 +434,7 @@ test('a push that has a commit of before is refused, also after another erasure'
     const kb = await house.ctx().kb(house.tenantId, 'handbook')
     const repository = new Repository(kb.repository.gitDir, { quarantine: join(clone, '.git', 'objects') })
     const range = { from: from ?? '', to: to ?? '' }
-    const findings = await checkPush(kb, { repository, ...range }, house.ctx().parser).finally(() => repository.close())
+    const findings = await checkPush(kb, { repository, ...range }).finally(() => repository.close())
     expect(findings).toMatchObject([{ rule: 'erased-history', severity: 'error' }])
   }
 })

@@ -1,9 +1,7 @@
-import type { Oid } from '../../../git/objects/object.ts'
 import { parseNeuronFile } from '../../../markdown/file/neuron-file.ts'
 import { rewriteLinks, rewriteLinks as visitLinks } from '../../../markdown/file/rewrite-links.ts'
 import { neuronTitle } from '../../../markdown/neuron-title.ts'
 import { accessIn } from '../../../markdown/page-tags.ts'
-import type { ParserPool } from '../../../markdown/pool/parser-pool.ts'
 import { type Access, isSeenByMore } from '../../../rules/access/audience.ts'
 import { type LinkAddress, placeOf } from '../../../rules/links/link-target.ts'
 import { isNeuronPath } from '../../../rules/paths/neuron-path.ts'
@@ -26,42 +24,36 @@ import {
 /** Pushed Neurons, with those whose links follow a rename, and the aliases that preserve other links, by seqId. */
 export type Followed = { neurons: PushedNeuron[]; aliases: Map<string, string[]> }
 
+type FollowOptions = {
+  rewriteLinks: boolean
+  sight?: LinkSight | undefined
+  /** True if the rename of a Neuron is followed. */
+  isFollowed?: (seqId: string) => boolean
+  /** True if the rename of a Neuron reverts another. */
+  isTakenBack?: (seqId: string) => boolean
+}
+
 /**
  * Preserves links to Neurons that were renamed or moved: by rewriting the pages that contain them, or by an alias, as the settings say.
  * Must run within a write, before anything is staged.
  */
 export async function followRenames(
   kb: KnowledgeBase,
+  reader: Reader,
   neurons: readonly PushedNeuron[],
-  {
-    readText,
-    parser,
-    rewriteLinks,
-    sight,
-    isFollowed = () => true,
-    isTakenBack = () => false,
-  }: {
-    readText: (oid: Oid) => Promise<string>
-    parser: ParserPool
-    rewriteLinks: boolean
-    sight?: LinkSight | undefined
-    /** True if the rename of a Neuron is followed. */
-    isFollowed?: (seqId: string) => boolean
-    /** True if the rename of a Neuron reverts another. */
-    isTakenBack?: (seqId: string) => boolean
-  },
+  { rewriteLinks, sight, isFollowed = () => true, isTakenBack = () => false }: FollowOptions,
 ): Promise<Followed> {
   const renames = neurons.flatMap(renameOf).filter(({ seqId }) => isFollowed(seqId))
   if (!rewriteLinks || renames.length === 0) {
     const aliases = new Map<string, string[]>()
-    const isGone = await goneLinks(kb, parser, renames, neurons)
+    const isGone = await goneLinks(kb, renames, neurons)
     for (const { seqId, after } of renames) {
       aliases.set(seqId, aliasesToKeep(kb, seqId, after, { sight, isGone, isTakenBack: isTakenBack(seqId) }))
     }
     return { neurons: [...neurons], aliases }
   }
   const changed = new Map(neurons.flatMap(({ path, before, text }) => contentsOf(path, before?.path, text)))
-  const { pages, aliases } = await rewriteInboundLinks(kb, { readText }, parser, { renames, changed, sight })
+  const { pages, aliases } = await rewriteInboundLinks(kb, reader, { renames, changed, sight })
   const rewritten = neurons.map((neuron) => ({ ...neuron, text: pages.get(neuron.path) ?? neuron.text }))
   const known = new Set(neurons.map(({ path }) => path))
   const others = [...pages].filter(([path]) => !known.has(path)).flatMap(([path, text]) => otherPage(kb, path, text))
@@ -71,7 +63,6 @@ export async function followRenames(
 /** Returns the links on main to Neurons that lose a name which the commit removes from their pages. */
 async function goneLinks(
   kb: KnowledgeBase,
-  parser: ParserPool,
   renames: readonly Rename[],
   neurons: readonly PushedNeuron[],
 ): Promise<(link: LinkRow) => boolean> {
@@ -83,7 +74,7 @@ async function goneLinks(
   }
   for (const [seqId, targets] of left) {
     const text = written.get(seqId)
-    const read = text == null ? '' : await visitLinks(parser, text, ({ target }) => void targets.add(target))
+    const read = text == null ? '' : await visitLinks(kb.parser, text, ({ target }) => void targets.add(target))
     // An unreadable page may still contain them.
     if (read === undefined) left.delete(seqId)
   }
@@ -131,7 +122,6 @@ const chunkSize = 200
 export async function rewriteInboundLinks(
   kb: KnowledgeBase,
   reader: Reader,
-  parser: ParserPool,
   options: { renames: readonly Rename[]; changed: FileContents; sight?: LinkSight | undefined },
 ): Promise<RewrittenLinks> {
   const { changed } = options
@@ -151,7 +141,7 @@ export async function rewriteInboundLinks(
   const rewrite = async (page: Page, mayRewrite: (link: LinkAddress) => boolean) => {
     const { path, text, from } = page
     const wanted: LinkAddress[] = []
-    const rewritten = await rewriteLinks(parser, text, ({ target, form, kb: name }) => {
+    const rewritten = await rewriteLinks(kb.parser, text, ({ target, form, kb: name }) => {
       const link = { target, form, from }
       const found = isOwnLink(kb, name) && mayRewrite(link) ? change.newTarget(link) : undefined
       if (found === undefined) return undefined
@@ -169,7 +159,7 @@ export async function rewriteInboundLinks(
     const from = pathBefore(kb, file)
     const known = file.fields.seqId === undefined ? [] : linksOf(kb.projection.write, file.fields.seqId)
     const isAsBefore = await hasSameLinks(
-      parser,
+      kb.parser,
       file,
       known,
       (link) => isOwnLink(kb, link.kb) && change.newTarget({ ...link, from }) !== undefined,

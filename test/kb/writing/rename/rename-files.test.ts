@@ -76,7 +76,7 @@ async function pushed({ bed, kb, from, commit, clone }: Pushing, path: string): 
       ...{ from, to, changes: await pushedChanges(kb.repository, from, to), behind: 'refuse' },
       ...{ approver: actor, proposer: actor, origin: { door: 'main', by: actor.id } },
     },
-    bed.ctx,
+    bed.ctx.now,
   )
   return contentOf(bed.native.read('refs/heads/main', path))
 }

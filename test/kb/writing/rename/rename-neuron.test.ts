@@ -2,20 +2,14 @@ import { expect, test } from 'vitest'
 import type { KnowledgeBase } from '../../../../src/kb/knowledge-base.ts'
 import { rewriteInboundLinks } from '../../../../src/kb/writing/rename/follow-renames.ts'
 import { aliasesToKeep, lostNames, type Rename } from '../../../../src/kb/writing/rename/name-change.ts'
-import { ParserPool } from '../../../../src/markdown/pool/parser-pool.ts'
 import { kbWith, renameTo } from '../../support/renames.ts'
 import { neuronText, seq, writtenBed } from '../../support/written-neurons.ts'
 
 async function rewritten(kb: KnowledgeBase, renames: Rename[], changed: Record<string, string | null> = {}) {
-  const parser = new ParserPool()
   const files = new Map(Object.entries(changed).map(([path, text]) => [`neurons/${path}`, text]))
-  try {
-    const { pages, aliases } = await rewriteInboundLinks(kb, kb.repository, parser, { renames, changed: files })
-    const texts = [...pages].map(([path, text]) => [path.replace(/^neurons\//, ''), text])
-    return { pages: Object.fromEntries(texts), aliases: Object.fromEntries(aliases) }
-  } finally {
-    await parser.close()
-  }
+  const { pages, aliases } = await rewriteInboundLinks(kb, kb.repository, { renames, changed: files })
+  const texts = [...pages].map(([path, text]) => [path.replace(/^neurons\//, ''), text])
+  return { pages: Object.fromEntries(texts), aliases: Object.fromEntries(aliases) }
 }
 
 const old = neuronText(1, { title: 'Old title', aliases: ['Nick'] }, 'About itself: [[Old title]].\n')

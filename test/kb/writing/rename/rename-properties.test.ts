@@ -3,7 +3,6 @@ import { rewriteInboundLinks } from '../../../../src/kb/writing/rename/follow-re
 import { aliasesToKeep, lostNames } from '../../../../src/kb/writing/rename/name-change.ts'
 import { editNeuron, parseNeuronFile } from '../../../../src/markdown/file/neuron-file.ts'
 import { extractLinks } from '../../../../src/markdown/links/links.ts'
-import { ParserPool } from '../../../../src/markdown/pool/parser-pool.ts'
 import { namedNeurons, resolveTarget } from '../../../../src/rules/links/link-target.ts'
 import { writtenLinks } from '../../../../src/rules/links/written-link.ts'
 import { fc, runs } from '../../../support/properties.ts'
@@ -53,7 +52,6 @@ function meanings(files: ReadonlyMap<string, string>) {
 }
 
 test('whatever is renamed at once, links to renamed Neurons mean the same after it', async () => {
-  const parser = new ParserPool()
   await fc.assert(
     fc.asyncProperty(worlds, async (world) => {
       const state = (when: 'now' | 'later') =>
@@ -74,7 +72,7 @@ test('whatever is renamed at once, links to renamed Neurons mean the same after 
       const gone = [...before.keys()].filter((path) => !after.has(path))
       const written = [...after].filter(([path, text]) => before.get(path) !== text)
       const changed = new Map([...gone.map((path): [string, null] => [path, null]), ...written])
-      const { pages, aliases } = await rewriteInboundLinks(kb, kb.repository, parser, { renames, changed })
+      const { pages, aliases } = await rewriteInboundLinks(kb, kb.repository, { renames, changed })
       const result = new Map([...after].map(([path, text]) => [path, pages.get(path) ?? text]))
       expect(aliases.size).toBe(0)
       const [meantBefore, meantAfter] = [meanings(before), meanings(result)]
@@ -86,7 +84,6 @@ test('whatever is renamed at once, links to renamed Neurons mean the same after 
     }),
     { numRuns: runs(30, 8) },
   )
-  await parser.close()
 })
 
 /** A link that is written as a path does not find the title that is spelled so. */
