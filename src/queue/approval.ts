@@ -14,8 +14,8 @@ import { approvalTrailers } from '../kb/writing/push-main.ts'
 import { PushRefused } from '../kb/writing/pushed-neurons.ts'
 import { nextNumber, withDecision } from '../kb/writing/record.ts'
 import { followRenames } from '../kb/writing/rename/follow-renames.ts'
-import { sightOf } from '../kb/writing/rename/name-change.ts'
-import { type Taking, takeNeurons, takePictures } from '../kb/writing/take-neurons.ts'
+import { namesVisibleTo } from '../kb/writing/rename/name-change.ts'
+import { type LandedPages, takeNeurons, takePictures } from '../kb/writing/take-neurons.ts'
 import { parseCandidate } from '../markdown/file/candidate-file.ts'
 import { openContent, unreadableHead } from '../markdown/file/content-front-matter.ts'
 import { fileLayout, hasReadableSize } from '../markdown/file/front-matter.ts'
@@ -79,13 +79,13 @@ async function renamed(
   seqId: string,
   { path, text, movedFrom, title, target }: Proposal,
   { candidate, actor, now }: { candidate: Candidate; actor: Actor; now: Date },
-): Promise<Pick<Taking, 'candidates' | 'neurons'> & { files: Map<string, string | null> }> {
+): Promise<Pick<LandedPages, 'candidates' | 'neurons'> & { files: Map<string, string | null> }> {
   const files = new Map<string, string | null>(movedFrom === undefined ? [] : [[movedFrom, null]])
   const isRenamed = target !== undefined && (title !== target.title || movedFrom !== undefined)
   if (text === null || !isRenamed) return { files: files.set(path, text), candidates: [], neurons: [] }
 
   const { rewriteLinks, defaultAudience } = await kb.settings()
-  const sight = isFirstCome(candidate) ? sightOf(kb.projection.write, seqId, defaultAudience) : undefined
+  const sight = isFirstCome(candidate) ? namesVisibleTo(kb.projection.write, seqId, defaultAudience) : undefined
   const page = { seqId, before: target, path, blob: target.blob, text }
   const { neurons: pages, aliases } = await followRenames(kb, staging, [page], {
     rewriteLinks,
@@ -100,7 +100,7 @@ async function renamed(
     throw new ValidationError({ title: ['makes the front matter larger than 16 KB: the old title stays as an alias'] })
   }
   files.set(path, renamedText)
-  const taking = takeNeurons(kb, staging, others, {
+  const landed = takeNeurons(kb, staging, others, {
     ...{ actor, at: now },
     origin: { door: 'rename', by: actor.id },
     reason: followsRename,
@@ -109,7 +109,7 @@ async function renamed(
     candidates,
     neurons,
     files: rewritten,
-  } = await taking.catch((error: unknown) => {
+  } = await landed.catch((error: unknown) => {
     if (!(error instanceof PushRefused)) throw error
     throw new ValidationError({ title: [`cannot change: a link to it cannot follow. ${error.message}`] })
   })

@@ -117,14 +117,14 @@ async function approveBundleStaged(
   const { pages, files: pictures } = await takePictures(kb, neurons)
   const tests = await mergedTestFiles(view, records)
   const moved = changes.flatMap(({ movedFrom }) => (movedFrom === undefined ? [] : [[movedFrom, null] as const]))
-  const taking = await takeNeurons(kb, staging, pages, {
+  const landed = await takeNeurons(kb, staging, pages, {
     ...{ actor, at },
     origin: { door: 'main', by: bareId(actor) },
     reason: 'approved with a push',
   }).catch((error: unknown) => {
     throw error instanceof PushRefused ? new GanglionError('merge_conflict') : error
   })
-  const { candidates, files: taken, removals } = taking
+  const { candidates, files: taken, removals } = landed
   const files = new Map<string, string | Buffer | null>([...moved, ...tests, ...pictures, ...taken])
   const decided = { by: actor, of: changes }
   const awaiting = await awaitedApprovals(kb, staging, files, decided)
@@ -135,8 +135,8 @@ async function approveBundleStaged(
   await commitToQueue(kb, staging, candidates, { by: actor, at })
   await commitToMain(kb, staging, {
     ...{ files, removals, decided, at },
-    subject: subjectOf(taking.neurons),
-    trailers: [...approvalTrailers(taking.neurons), ['Connector', records[0]?.connector ?? 'git']],
+    subject: subjectOf(landed.neurons),
+    trailers: [...approvalTrailers(landed.neurons), ['Connector', records[0]?.connector ?? 'git']],
   })
   return 'approve'
 }

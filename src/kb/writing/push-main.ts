@@ -18,7 +18,7 @@ import { mergePush } from './merge-push.ts'
 import { type ProposalView, proposalOf } from './proposal.ts'
 import { type PushedNeuron, PushRefused, pushedNeurons } from './pushed-neurons.ts'
 import { pushView } from './submitted-neurons.ts'
-import { type TakenNeuron, type Taking, takeNeurons, takePictures } from './take-neurons.ts'
+import { type LandedPages, type TakenNeuron, takeNeurons, takePictures } from './take-neurons.ts'
 
 export type MainPush = {
   /** Commit of main from which the pusher started. */
@@ -70,12 +70,12 @@ export async function pushToMain(kb: KnowledgeBase, push: MainPush, now: () => D
     await requirePlaces(kb, push.approver, { neurons: pushed.neurons, files: pushed.files.keys() })
     const { pages, files: pictures } = await takePictures(kb, pushed.neurons)
     const files = new Map([...pushed.files, ...pictures])
-    const taking = await takeNeurons(kb, staging, pages, {
+    const landed = await takeNeurons(kb, staging, pages, {
       ...{ actor: push.proposer, at, origin: push.origin, files, lost },
       reason: 'pushed to main by a curator',
     })
-    const all: FileContents = new Map([...files, ...taking.files])
-    const taken = await takenCandidates(view, pages, taking)
+    const all: FileContents = new Map([...files, ...landed.files])
+    const taken = await takenCandidates(view, pages, landed)
     const brings = () =>
       broughtFiles(
         view,
@@ -85,13 +85,13 @@ export async function pushToMain(kb: KnowledgeBase, push: MainPush, now: () => D
     const decided = { by: push.approver, brings, ...taken }
     const awaiting = await awaitedApprovals(kb, staging, all, decided)
     if (awaiting !== undefined) throw new PushRefused(`${awaitingText(awaiting)} ${propose}`, [], true)
-    await commitToQueue(kb, staging, taking.candidates, { by: push.approver, at, isTaken: true })
+    await commitToQueue(kb, staging, landed.candidates, { by: push.approver, at, isTaken: true })
     const commit = await commitToMain(kb, staging, {
-      ...{ files: all, removals: taking.removals, decided, mergeParent: push.to, at },
-      subject: push.follows === 'leave out' ? 'Leave out what awaits approval' : subjectOf(taking.neurons),
-      trailers: [...approvalTrailers(taking.neurons), ['Connector', 'git'], ['Pushed', push.to]],
+      ...{ files: all, removals: landed.removals, decided, mergeParent: push.to, at },
+      subject: push.follows === 'leave out' ? 'Leave out what awaits approval' : subjectOf(landed.neurons),
+      trailers: [...approvalTrailers(landed.neurons), ['Connector', 'git'], ['Pushed', push.to]],
     })
-    return { commit, neurons: taking.neurons }
+    return { commit, neurons: landed.neurons }
   })
 }
 
@@ -123,12 +123,12 @@ async function mergedPush(kb: KnowledgeBase, view: MainView, push: MainPush): Pr
 async function takenCandidates(
   view: ProposalView,
   pages: readonly PushedNeuron[],
-  taking: Taking,
+  landed: LandedPages,
 ): Promise<{ of: DecidedPage[]; writes: () => Promise<boolean> }> {
-  const made = new Map(taking.candidates.map((candidate) => [candidate.id, candidate]))
+  const made = new Map(landed.candidates.map((candidate) => [candidate.id, candidate]))
   const of: DecidedPage[] = []
   const named: (DecidedPage & { seqId: string })[] = []
-  for (const { candidateId, seqId, path } of taking.neurons) {
+  for (const { candidateId, seqId, path } of landed.neurons) {
     const row = findCandidate(view.sql, candidateId)
     const candidate = made.get(candidateId) ?? (row && parseCandidate(await view.readText(row.blob)))
     if (candidate === undefined || (row === undefined && candidate.verdict.reason === followsRename)) continue

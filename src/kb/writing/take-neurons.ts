@@ -18,7 +18,7 @@ import { movedFrom, type PushedNeuron, PushRefused } from './pushed-neurons.ts'
 import { nextNumbers } from './record.ts'
 import { type ChangedFiles, followFiles } from './rename/follow-files.ts'
 import { type Followed, followRenames } from './rename/follow-renames.ts'
-import { sightOf } from './rename/name-change.ts'
+import { namesVisibleTo } from './rename/name-change.ts'
 
 export type TakenNeuron = {
   verb: 'Add' | 'Update' | 'Restore' | 'Remove'
@@ -37,7 +37,7 @@ export type TakenNeuron = {
 }
 
 /** Changes that a commit with Neurons makes to the pushed files, and its records for the queue. */
-export type Taking = {
+export type LandedPages = {
   files: Map<string, string | null>
   candidates: Candidate[]
   removals: Removal[]
@@ -63,9 +63,9 @@ export async function takeNeurons(
   staging: Staging,
   pushed: readonly PushedNeuron[],
   options: TakeOptions,
-): Promise<Taking> {
+): Promise<LandedPages> {
   const { neurons, aliases } = await followed(kb, staging, pushed, options)
-  const taking: Taking = { files: new Map(), candidates: [], removals: [], neurons: [] }
+  const landed: LandedPages = { files: new Map(), candidates: [], removals: [], neurons: [] }
   const used = new Set<string>()
   const number = nextNumbers(kb)
   for (const neuron of neurons) {
@@ -74,11 +74,11 @@ export async function takeNeurons(
       ...options,
       seqId,
       keptAliases: [...(aliases.get(seqId) ?? []), ...(options.aliases?.get(seqId) ?? [])],
-      taking,
+      landed,
       used,
     })
   }
-  return taking
+  return landed
 }
 
 /**
@@ -103,7 +103,7 @@ async function followed(
   const isFollowed = (seqId: string) => !limited.has(seqId)
   let result = await followRenames(kb, staging, moved, { rewriteLinks, isFollowed, isTakenBack })
   for (const one of limited) {
-    const sight = sightOf(kb.projection.write, one ?? '', defaultAudience)
+    const sight = namesVisibleTo(kb.projection.write, one ?? '', defaultAudience)
     const isFollowed = (seqId: string) => seqId === one
     const next = await followRenames(kb, staging, result.neurons, { rewriteLinks, sight, isFollowed })
     for (const [seqId, kept] of result.aliases) {
@@ -136,18 +136,18 @@ async function takeNeuron(
   kb: KnowledgeBase,
   staging: Staging,
   neuron: PushedNeuron,
-  options: TakeOptions & { seqId: string; keptAliases: readonly string[]; taking: Taking; used: Set<string> },
+  options: TakeOptions & { seqId: string; keptAliases: readonly string[]; landed: LandedPages; used: Set<string> },
 ): Promise<void> {
-  const { seqId, keptAliases, taking } = options
+  const { seqId, keptAliases, landed } = options
   const { before, path, text } = neuron
   const parts = await pageParts(neuron, (oid) => staging.readText(oid))
   const { id: candidateId, record, ...chosen } = await chooseCandidate(kb, staging, neuron, { ...options, parts })
   options.used.add(candidateId)
-  if (record !== undefined) taking.candidates.push(record)
+  if (record !== undefined) landed.candidates.push(record)
   if (text === null) {
-    taking.removals.push({ seqId, candidateId })
+    landed.removals.push({ seqId, candidateId })
     // Another file may have its path now.
-    if (!taking.files.has(path)) taking.files.set(path, null)
+    if (!landed.files.has(path)) landed.files.set(path, null)
   } else {
     const { id, aliases } = parseNeuronFile(text).fields
     const page = editNeuron(text, {
@@ -157,9 +157,9 @@ async function takeNeuron(
       aliases: [...new Set([...aliases, ...keptAliases])],
     })
     if (!hasReadableSize(page)) throw new PushRefused(`${path}: the front matter would be larger than 16 KB`)
-    taking.files.set(path, page)
+    landed.files.set(path, page)
   }
-  taking.neurons.push({
+  landed.neurons.push({
     verb: verbOf(neuron),
     seqId,
     title: parts.title,

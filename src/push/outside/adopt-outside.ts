@@ -132,18 +132,18 @@ export class OutsideAdoption {
         kb,
         outsiders.map(({ neuron }) => neuron),
       )
-      const taking = await takeNeurons(kb, staging, brought.pages, {
+      const landed = await takeNeurons(kb, staging, brought.pages, {
         ...{ at, actor: outside, origin: { door: 'main', by: outside.id } },
         reason: 'committed to main around the server',
         aliases: new Map(outsiders.map(({ neuron, aliases }) => [neuron.seqId ?? '', aliases])),
       })
-      const { candidates, neurons, removals } = taking
+      const { candidates, neurons, removals } = landed
       await commitToQueue(kb, staging, candidates, { by: outside, at })
       await commitToMain(kb, staging, {
         // A deleted page is gone already, and another file may have its path.
         files: new Map<string, string | Buffer | null>([
           ...brought.files,
-          ...[...taking.files].filter(([, text]) => text !== null),
+          ...[...landed.files].filter(([, text]) => text !== null),
         ]),
         ...{ removals, decided: { operator: outside }, at },
         subject: subjectOf(neurons),

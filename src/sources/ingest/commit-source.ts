@@ -9,7 +9,7 @@ import { awaitedApprovals, type DecidedPage } from '../../kb/writing/approvals.t
 import { commitToMain, commitToQueue } from '../../kb/writing/commits.ts'
 import { proposalOf } from '../../kb/writing/proposal.ts'
 import { nextNumbers } from '../../kb/writing/record.ts'
-import { aliasesToKeep, sightOf } from '../../kb/writing/rename/name-change.ts'
+import { aliasesToKeep, namesVisibleTo } from '../../kb/writing/rename/name-change.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import { hasReadableSize } from '../../markdown/file/front-matter.ts'
 import { editNeuron, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
@@ -209,7 +209,7 @@ async function approve(batch: Batch, candidate: Candidate, target: NeuronRow | u
   pathKeys.add(pathKey(path))
   const isRenamed = target !== undefined && title !== target.title
   const own = text === null ? [] : parseNeuronFile(text).fields.aliases
-  const sight = target && sightOf(view.sql, seqId, (await kb.settings()).defaultAudience)
+  const sight = target && namesVisibleTo(view.sql, seqId, (await kb.settings()).defaultAudience)
   const kept = isRenamed ? aliasesToKeep(kb, seqId, { path, title, aliases: own }, { sight }) : []
   const aliases = kept.length === 0 ? [] : [...new Set([...own, ...kept])]
   const named = aliases.length === 0 || text === null ? text : editNeuron(text, { aliases })

@@ -26,9 +26,8 @@ import { archiveOlder } from './archive-source.ts'
 import { commitSource } from './commit-source.ts'
 import { formatProblem } from './format-problem.ts'
 import type { IngestSteps } from './ingest-source.ts'
-import { modelDrafts } from './model-drafts.ts'
 import { originalOf, originPrefix } from './source-candidate.ts'
-import { sourceTexts } from './source-texts.ts'
+import { modelDrafts, sourceTexts } from './source-texts.ts'
 
 const wikiLink = /\[\[([^[\]]+)\]\]/g
 

@@ -1,6 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import { type Context, onePer } from '../../kb/context.ts'
 import type { KeptJson } from '../../state/blobs/kept-json.ts'
+import { Draft } from '../compile/model/model-draft.ts'
+import type { Drafts } from '../compile/model-compiler.ts'
 import { extractReply } from '../extract/confined/reply.ts'
 import type { Extracted } from '../extracted.ts'
 
@@ -66,4 +68,18 @@ export class SourceTexts {
 
 function nameOf({ id }: Document): string {
   return `${id}-${version}.json`
+}
+
+export const modelDrafts = onePer(({ texts }: Context) => draftsIn(texts))
+
+/**
+ * Returns the store of drafts that language models made of documents. They are flushed to the disk, because a model may answer differently
+ * the next time.
+ */
+export function draftsIn(kept: KeptJson): Drafts {
+  const nameOfDraft = (key: string) => `${key}-draft.json`
+  return {
+    find: async (key) => Draft.safeParse(await kept.find(nameOfDraft(key))).data,
+    keep: (key, draft) => kept.keep(nameOfDraft(key), draft, { flush: true }),
+  }
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Draft } from '../../../src/sources/compile/model/model-draft.ts'
-import { ModelDrafts } from '../../../src/sources/ingest/model-drafts.ts'
+import { draftsIn } from '../../../src/sources/ingest/source-texts.ts'
 import { folderJson } from '../../../src/state/blobs/kept-json.ts'
 
 const draft: Draft = {
@@ -18,8 +18,8 @@ const draft: Draft = {
 test('a draft is found again by another process, and one that is damaged or missing is not', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'drafts-'))
   onTestFinished(() => rm(directory, { recursive: true }))
-  await new ModelDrafts(folderJson(directory, directory)).keep('0a', draft)
-  const drafts = new ModelDrafts(folderJson(directory, directory))
+  await draftsIn(folderJson(directory, directory)).keep('0a', draft)
+  const drafts = draftsIn(folderJson(directory, directory))
   expect(await drafts.find('0a')).toEqual(draft)
   expect(await drafts.find('0b')).toBeUndefined()
 

@@ -58,7 +58,7 @@ export function seenWith(sql: Sql, other: string, defaultAudience: readonly stri
 }
 
 /** Returns the {@link LinkSight} of a rename. Pages hidden from those who see the Neuron resolve as for curators. */
-export function sightOf(sql: Sql, renamed: string, defaultAudience: readonly string[]): LinkSight {
+export function namesVisibleTo(sql: Sql, renamed: string, defaultAudience: readonly string[]): LinkSight {
   const isSeen = seenWith(sql, renamed, defaultAudience)
   return (from) => {
     const page = seqIdAtPath(sql, from)
