@@ -27,8 +27,8 @@ export async function archiveOlder(ctx: Context, { editionOf, seq }: Source): Pr
 }
 
 /**
- * Archives a Source together with its job: what is archived is over, and told to be.
- * @param from in which states it fails, since nothing will ingest it
+ * Archives a Source, cancels its job, and records the failure of an ingest that it ends.
+ * @param from statuses in which the Source fails, since nothing will ingest it
  */
 async function archive(
   ctx: Context,
@@ -38,7 +38,7 @@ async function archive(
 ): Promise<void> {
   const { database, jobs, sources, now } = ctx
   const work = async (db: Transaction<Schema>) => {
-    // The job before the Source, as an ingest takes them: of two at once one waits.
+    // Locks the job before the Source, in the order of an ingest, so that the two cannot deadlock.
     await jobs.inTransaction(db).cancel(id)
     await lockRow(db, 'sources', id)
     const end = { status: 'failed', errorMessage: error } as const

@@ -35,8 +35,8 @@ export type IngestOutcome = {
   updated: number
   unchanged: number
   /**
-   * Pages that wait for a curator: by the policy, because a curator edited the Neuron, or to remove what the Source no longer
-   * holds.
+   * Pages that wait for a curator: because of the policy, because a curator has edited the Neuron, or because their part of the Source
+   * is gone.
    */
   pending: number
   /** seqIds of the Neurons that are on `main`. */
@@ -60,9 +60,9 @@ type Batch = IngestWrite & {
 }
 
 /**
- * Takes the pages of a Source: each is a candidate under the knowledge base's policy, and all that it approves is one commit. A
- * page that was taken before changes its own Neuron, or nothing where it is the same; what a curator has edited since is never
- * overwritten, but becomes a candidate that waits. May be repeated at any time, also after a crash.
+ * Proposes the pages of a Source. Each page becomes a candidate, and those that the policy approves become one commit. A page that was
+ * ingested before updates its own Neuron; an unchanged page changes nothing. A Neuron that a curator has edited since is never
+ * overwritten: its candidate waits. May be repeated at any time, also after a crash.
  */
 export async function commitSource(
   ctx: Pick<Context, 'now' | 'tests'>,
@@ -85,7 +85,7 @@ export async function commitSource(
       const taken = await takePages(ctx, kb, { staging, source, pages, objection })
       const isTested =
         taken.approved.every(({ candidate }, at) => candidate.id === ids[at]) && taken.approved.length === ids.length
-      // Some without the others were not tested: somebody has decided or revised those, or they need others by now.
+      // The pages were tested together: if some were decided or revised meanwhile, the others are untested.
       const changed = { reason: 'not all that was tested with it can be approved any more' }
       const isLeft = objection === undefined && !isTested
       const batch = isLeft ? await takePages(ctx, kb, { staging, source, pages, objection: changed }) : taken
@@ -179,7 +179,7 @@ async function takePage(batch: Batch, page: CompiledPage): Promise<void> {
   if (target !== undefined) outcome.seqIds.push(target.seqId)
 }
 
-/** Whether a curator dismissed this very page: that stands, as does the deletion of a Neuron. */
+/** True if a curator dismissed this page with the same content. A dismissal stands, as does the deletion of a Neuron. */
 async function isRefused(batch: Batch, past: readonly OriginRow[], fingerprint: string): Promise<boolean> {
   for (const row of past) {
     if (row.fingerprint === fingerprint && (await isDismissed(batch, row))) return true
@@ -192,7 +192,7 @@ async function isDismissed({ staging }: Batch, { status, blob }: OriginRow): Pro
   return status === 'dismissed' && lastVerdict(parseCandidate(await staging.readText(blob)))?.by.id !== ingestActor.id
 }
 
-/** @returns false where a curator must decide, since the Neuron would be shown to more readers. */
+/** Approves a page. @returns false if a curator must decide, and the reason is in the candidate */
 async function approve(batch: Batch, candidate: Candidate, target: NeuronRow | undefined): Promise<boolean> {
   const { kb, staging, candidates, files, pathKeys, trailers, outcome } = batch
   const seqId = target?.seqId ?? candidate.target ?? formatSeqId(kb.identity.prefix, batch.nextNumber())
@@ -226,7 +226,7 @@ async function approve(batch: Batch, candidate: Candidate, target: NeuronRow | u
   return true
 }
 
-/** Neurons of parts that the Source no longer has: a curator decides. */
+/** Proposes to remove the Neurons of parts that the Source no longer has. A curator decides. */
 async function proposeRemovals(batch: Batch, present: ReadonlySet<string>): Promise<void> {
   const { kb, source, candidates, outcome } = batch
   const { write: sql } = kb.projection
@@ -244,7 +244,7 @@ async function proposeRemovals(batch: Batch, present: ReadonlySet<string>): Prom
   }
 }
 
-/** Whether a Neuron's removal waits for a curator, was refused by one, or was undone by one. */
+/** True if a Neuron's removal waits for a curator, or if a curator dismissed or undid it. */
 async function isRemovalKnown(batch: Batch, past: readonly OriginRow[], seqId: string): Promise<boolean> {
   const page = past.findIndex(({ approval, removes }) => approval !== undefined && !removes)
   for (const [at, row] of past.entries()) {
@@ -255,7 +255,7 @@ async function isRemovalKnown(batch: Batch, past: readonly OriginRow[], seqId: s
   return false
 }
 
-/** Takes back what waits no longer for anything. */
+/** Dismisses a pending candidate that is superseded. */
 async function withdraw({ staging, candidates, at }: Batch, row: OriginRow, reason: string): Promise<void> {
   const record = parseCandidate(await staging.readText(row.blob))
   const decision = { action: 'dismiss', at: at.toISOString(), by: ingestActor, reason } as const

@@ -29,7 +29,7 @@ export type IngestSteps = {
 /** `warnings` are for people: what the pages lack, or how they were made. */
 export type Compilation = { pages: CompiledPage[]; warnings: readonly string[] }
 
-/** The Neurons that the Source has on main, how many candidates wait for a curator, and what people must know of it. */
+/** Result of an ingest. `seqIds`: Neurons of the Source on main; `pending`: number of candidates that wait for a curator. */
 export type IngestResult = {
   seqIds: readonly string[]
   pending: number
@@ -47,14 +47,14 @@ export type IngestOptions = {
 
 const unfinished = ['pending', 'ready', 'processing'] as const
 const maxFailures = 3
-/** Pauses, of that before the second attempt, while a part of the server is out of reach: then it may be tried for days. */
+/** Multiple of the first pause during an outage of a part of the server, which may last for days. */
 const outagePauses = 4
-/** A job that was begun so often without an end has ended the server, again and again. */
+/** Maximum number of times that a job is started: one that never ends probably crashes the server. */
 const maxStarts = 10
 
 /**
- * Takes a Source from where it stands to `success` or `failed`, and ends its job. Each change of status is written together
- * with its event and with what it means for the job: all of it or none.
+ * Returns a worker that brings a Source from its present status to `success` or `failed`, and ends its job. A change of status, its event
+ * and its effect on the job are written in one transaction.
  */
 export function ingestSource(ctx: Context, steps: IngestSteps, options: IngestOptions) {
   return (job: Job, signal: AbortSignal): Promise<void> => new Run(ctx, steps, options, job, signal).run()
@@ -148,7 +148,7 @@ class Run {
     const message = messageOf(error)
     if (message === undefined || isCrash(error)) this.#options.onError(error)
     const { failures } = this.#job
-    // The jitter keeps what failed together from being tried together.
+    // The jitter keeps jobs that failed together from being retried together.
     const after = (pauses: number) =>
       new Date(now().getTime() + this.#options.retryMs * pauses * (0.75 + Math.random() / 2))
     if (isOutage(error)) await this.#putBack((jobs) => jobs.release(this.#job, after(outagePauses)))
@@ -157,7 +157,7 @@ class Run {
     else await this.#putBack((jobs) => jobs.retry(this.#job, after(4 ** failures)))
   }
 
-  /** Lets the job wait. Its Source is shown as one that waits, and may be archived. */
+  /** Puts the job back into the queue. Its Source is shown as waiting, and may be archived. */
   async #putBack(put: (jobs: Jobs) => Promise<boolean>): Promise<void> {
     await this.#telling
     await this.#write(async (db) => {
@@ -166,7 +166,7 @@ class Run {
     })
   }
 
-  /** Ends the job; nothing where it is no longer this owner's. */
+  /** Ends the job. Does nothing if another owner has it by now. */
   async #finish(status: 'success' | 'failed', data: EventData): Promise<void> {
     await this.#telling
     await this.#write(async (db) => {
@@ -178,7 +178,7 @@ class Run {
     })
   }
 
-  /** @returns false where the Source, or its job, is no longer what it was: whoever reads it anew has the job then. */
+  /** Changes the status of the Source. @returns false if the Source or its job has changed: the job is released then */
   async #move(from: SourceStatus, change: SourceChange, kind?: EventKind): Promise<boolean> {
     await this.#telling
     const isMoved = await this.#write(async (db) => {
@@ -223,7 +223,7 @@ function messageOf(error: unknown): string | undefined {
   return error instanceof ExtractionError || error instanceof GanglionError ? error.message : undefined
 }
 
-/** Whether a part of the server failed, such as its database, its store or its disk: that says nothing of the document. */
+/** True if a part of the server failed, such as its database, its store or its disk, so that the document is not to blame. */
 function isOutage(error: unknown): boolean {
   if (error instanceof ExtractionError) return false
   const { code } = error instanceof GanglionError ? error : refusalFor(error)
@@ -241,12 +241,12 @@ function isPermanent(error: unknown): boolean {
 
 export type Progress = { stage: IngestStage; done: number; total: number }
 
-/** Between two reports within a stage. */
+/** Milliseconds between two reports within a stage. */
 const intervalMs = 1_000
 
 /**
- * Passes on how far some work is: the begin of each stage, and from then on at most one report a second.
- * @param clock milliseconds of a clock that nobody sets.
+ * Reports the progress of some work: the start of each stage, and then at most one report a second.
+ * @param clock monotonic clock, in milliseconds
  */
 export function progressReporter(tell: (progress: Progress) => void, clock: () => number = () => performance.now()) {
   let at: { stage: IngestStage; told: number } | undefined

@@ -31,7 +31,7 @@ import { modelDrafts, sourceTexts } from './source-texts.ts'
 
 const wikiLink = /\[\[([^[\]]+)\]\]/g
 
-/** Names that others had first, of which a Source tells. */
+/** Maximum number of warnings about names that other Neurons had first. */
 const maxTaken = 20
 
 export type IngestModels = {
@@ -39,7 +39,7 @@ export type IngestModels = {
   transcriber?: Transcriber | undefined
   /** Language model that writes pages. Without it, or if it fails, pages are made of the document's own sentences. */
   languageModel?: CompilerModelOptions | undefined
-  /** Is told why the language model failed. */
+  /** Called with the error of a language model that failed. */
   modelFailed?: (error: Error) => void
 }
 
@@ -86,12 +86,12 @@ export function ingestSteps(
       const { sources, events, now } = ctx
       const { id, tenantId, kbId, filename, contentHash: sha256, editionOf, sourceUrl } = source
       const kb = await ctx.kb(tenantId, kbId)
-      // Before anything of it is written, so that no older edition is written after it.
+      // Archives older editions before anything is written, so that none of them is written afterwards.
       await archiveOlder(ctx, source)
       const isWanted = async () => (await sources.get(id))?.archivedAt === null
       const ingested = { id, filename, sha256, editionOf, sourceUrl, isWanted }
       const { seqIds, pending, commit } = await commitSource(ctx, kb, ingested, pages)
-      // They come before the event that ends the ingest.
+      // Logs the events of the pages before the event that ends the ingest.
       await followEvents(events, kb, now)
       const { read: sql } = kb.projection
       const { defaultAudience } = await kb.settings()
@@ -102,9 +102,8 @@ export function ingestSteps(
 }
 
 /**
- * The names by which a Source's pages may link to Neurons. Only Neurons that everybody sees who sees the pages: a link that is
- * made because a name exists tells its readers of the name. Without those that the Source itself has become, so that to
- * compile it again gives the same.
+ * Returns the names by which a Source's pages may link to Neurons: of those that everybody who sees the pages may see, since a link reveals
+ * that the name exists. Neurons of the Source itself are left out, so that compiling it again gives the same pages.
  * @param pages who sees the pages
  */
 export async function linkableNames(kb: KnowledgeBase, documentId: string, pages: Access): Promise<LinkableName[]> {
@@ -120,9 +119,9 @@ export async function linkableNames(kb: KnowledgeBase, documentId: string, pages
 }
 
 /**
- * Reads again the Sources whose text is not there any more, as after a restore, one after the other. For one of the nodes that share
- * the state.
- * @returns how to stop it.
+ * Extracts the text of Sources again if it is missing, as after a restore, one after the other. Must run on only one of the nodes that
+ * share the state.
+ * @returns a function that stops it
  */
 export function rereadSources(
   ctx: Context,
@@ -149,7 +148,7 @@ export function rereadSources(
   }
 }
 
-/** A Source's text: as it was read before, or from its bytes. @throws {ExtractionError} */
+/** Returns the text of a Source, from the last extraction or from its bytes. @throws {ExtractionError} */
 async function extractSource(
   ctx: Context,
   source: Source,
@@ -174,14 +173,14 @@ async function extractSource(
       )
     })
   const extracted = known ?? (await read())
-  // A process that was killed may have kept the text, and not said so.
+  // A process that was killed may have stored the text without recording that.
   if (known === undefined) await sourceTexts(ctx).keep(source, extracted)
   const change = { extractedAt: now().toISOString(), ...(await hiddenBy(ctx, source, extracted)) }
   await sources.change(source.id, ['pending', 'ready', 'processing', 'success'], change)
   return extracted
 }
 
-/** The tags of a Source whose front matter hides its pages from some: the text and the name must not tell what they do not. */
+/** Returns the tags that hide a Source whose front matter hides its pages: its text and name would reveal them. */
 async function hiddenBy(ctx: Context, source: Source, { tags = [], audience }: Extracted): Promise<{ tags?: string }> {
   const own = tagsOf(source)
   const { defaultAudience } = await (await ctx.kb(source.tenantId, source.kbId)).settings()
@@ -190,14 +189,14 @@ async function hiddenBy(ctx: Context, source: Source, { tags = [], audience }: E
   return isHidden ? { tags: [...own, 'internal'].join(',') } : {}
 }
 
-/** Whether anybody sees words of a page, or its signs. */
+/** True if a page shows words, numbers or symbols. */
 function hasText(content: string): boolean {
   return /[\p{L}\p{N}\p{S}]/u.test(withoutComments(content).replace(/^\[[^\]\n]+\]:.*$/gm, ''))
 }
 
 /**
- * The pages that the editions of a document have become, as ingest proposed them last: what main has taken, else what was proposed
- * since. In the order of the last summary's contents.
+ * Returns the pages that earlier editions of a document have become, as ingest proposed them last, approved ones before pending ones. They
+ * are in the order of the last summary's contents.
  */
 async function previousPages(
   kb: KnowledgeBase,
@@ -227,14 +226,14 @@ async function previousPages(
   return inOrder(pages)
 }
 
-/** The part of a file of these bytes that a page was made of. */
+/** Returns the part of a file from which a page was made, if the file had these bytes. */
 function partOf({ frontMatter, metadata }: Candidate, sha256: string): string | undefined {
   const { part } = parseMetadata(metadata).data
   const isSame = parseNeuronFile(frontMatter ?? '').fields.sources.some((source) => source.sha256 === sha256)
   return isSame && typeof part === 'string' ? part : undefined
 }
 
-/** The text that a curator refused last to take for the page's next version, since it might be about something else. */
+/** Returns the text that a curator last rejected as the page's next version: it may be about something else. */
 async function refusedText(
   readText: (oid: string) => Promise<string>,
   past: readonly OriginRow[],

@@ -6,26 +6,26 @@ import { observed } from '../../system/work.ts'
 import { type IngestOptions, type IngestSteps, ingestSource } from './ingest-source.ts'
 
 export type JobRunnerOptions = {
-  /** Tells its leases from those of others. */
+  /** Name of this process in its leases. */
   owner: string
   now: () => Date
   onError: (error: unknown) => void
-  /** Jobs that run at once. */
+  /** Maximum number of jobs that run at once. */
   concurrency?: number
   leaseMs?: number
-  /** Between two extensions of the leases. */
+  /** Milliseconds between two extensions of the leases. */
   heartbeatMs?: number
 }
 
 /** Reason why a job's signal is aborted. */
 export type JobEnd = 'stopping' | 'cancelled' | 'lost'
 
-/** A timer of a day and more is none; a clock that jumps is noticed after so long. */
+/** Maximum milliseconds of a timer, after which a clock that was set is noticed. */
 const longestWaitMs = 60_000
 
 /**
- * Runs the jobs of a queue, some at a time, as they come or become due. The work ends its job itself; a job whose work throws
- * keeps its lease, and is taken again when that has ended.
+ * Runs the jobs of a queue, some at a time, when they arrive or become due. The work ends its job itself. A job whose work throws is run
+ * again once its lease has expired.
  */
 export class JobRunner {
   readonly #jobs: Jobs
@@ -42,7 +42,7 @@ export class JobRunner {
     this.#options = { concurrency: 2, leaseMs: 30_000, heartbeatMs: 10_000, ...options }
   }
 
-  /** @returns how to stop it, which asks the work that runs to end, and waits for it. */
+  /** Starts it. @returns a function that asks running work to end, and waits for it */
   start(): () => Promise<void> {
     const stopListening = this.#jobs.listen({
       onWaiting: () => this.#waiting.resolve(),
@@ -74,7 +74,7 @@ export class JobRunner {
     }
   }
 
-  /** Claims what is due. @returns milliseconds until something more may be. */
+  /** Claims jobs that are due. @returns milliseconds until the next one may be due */
   async #fill(): Promise<number> {
     const { owner, now, leaseMs, concurrency } = this.#options
     while (!this.#isStopping && this.#running.size < concurrency) {
@@ -119,11 +119,11 @@ export class JobRunner {
 type Options = IngestOptions & Pick<JobRunnerOptions, 'concurrency' | 'heartbeatMs'>
 
 /**
- * Ingests Sources as they come, and those that another process left unfinished. This one must have the data directory for itself.
- * @returns how to stop it, which puts back what is under way.
+ * Ingests Sources as they arrive, and those that another process left unfinished. This process must own the data directory.
+ * @returns a function that stops it, and puts running jobs back
  */
 export async function startIngest(ctx: Context, steps: IngestSteps, options: Options): Promise<() => Promise<void>> {
-  // Where others may run jobs, a lease ends by itself.
+  // With a shared database other nodes may run jobs, whose leases expire by themselves.
   if (ctx.databaseAddress === undefined) await ctx.jobs.recover()
   for (const { id: documentId, tenantId, kbId } of await ctx.sources.unfinished()) {
     await ctx.jobs.enqueue({ documentId, tenantId, kbId }, ctx.now())

@@ -22,14 +22,14 @@ export type IngestedSource = {
   id: string
   filename: string
   sha256: string
-  /** The same for every edition of the document: its pages are found again by it. */
+  /** Id that all editions of the document share, by which their pages are found again. */
   editionOf: string
   sourceUrl: string | null
-  /** Whether it still stands, when its turn to write has come. */
+  /** Returns false if the Source was archived while its write waited. */
   isWanted: () => Promise<boolean>
 }
 
-/** The write in which the pages of a Source are taken. */
+/** Write that proposes the pages of a Source. */
 export type IngestWrite = { kb: KnowledgeBase; staging: Staging; source: IngestedSource; at: Date }
 
 /**
@@ -75,7 +75,7 @@ export async function pageCandidate(
     edges: page.edges ?? [],
     sources: [referenceTo(source, page)],
     ...(source.sourceUrl === null ? {} : { sourceUrl: source.sourceUrl }),
-    // It was said of another text.
+    // The verification was of another text.
     ...(known !== undefined && saysOther(known, page) ? { verified: undefined } : {}),
   }
   const text = known === undefined ? formatNeuron(fields, page.content) : editNeuron(known, fields, page.content)
@@ -89,7 +89,7 @@ export async function pageCandidate(
     targetProblem: null,
   } as const
   const { warnings, ...verdict } = judge(claim, await kb.settings())
-  // One that is there stays where a curator may have moved it.
+  // An existing Neuron stays at its path, which a curator may have changed.
   const place = target === undefined ? { path: gone?.path ?? pathOf(source, page) } : {}
   const { part, isUncertain, model } = page
   return {
@@ -111,8 +111,8 @@ export async function pageCandidate(
 }
 
 /**
- * The version of a Neuron that a change of its Source is relative to: what main has, or where somebody has edited that, what ingest had
- * proposed. That it is still true, or where it lies, is no edit; an edit around the server keeps the back-pointer.
+ * Returns the version of a Neuron that a change of its Source is relative to: the present one, or if somebody has edited that, the one that
+ * ingest had proposed. Verifying or moving a page is no edit. An edit around the server keeps the back-pointer.
  */
 async function knownVersion(
   write: IngestWrite,
@@ -130,7 +130,7 @@ async function knownVersion(
   return isEdited ? { base, text, mergeBase, isEdited } : { base: target.blob, text: current, isEdited }
 }
 
-/** The blob of what ingest had proposed, where a curator took it with other words. */
+/** Returns the blob of ingest's proposal if a curator approved it with changes. */
 async function editedFrom(
   { staging }: IngestWrite,
   text: string,
@@ -161,7 +161,7 @@ export async function originalOf(
   return { blob: original, record: parseCandidate(await readText(original)) }
 }
 
-/** A Neuron that went by the approval of a candidate, as it was; nothing where its page does not say that it is that. */
+/** Returns the Neuron that a candidate removed; undefined if the page does not have its seqId. */
 async function removedPage(
   { kb, staging }: IngestWrite,
   { blob, target }: OriginRow,

@@ -6,20 +6,19 @@ import type { Drafts } from '../compile/model-compiler.ts'
 import { extractReply } from '../extract/confined/reply.ts'
 import type { Extracted } from '../extracted.ts'
 
-/** Raised whenever documents are read otherwise: what was kept before counts for nothing. */
+/** Version of the extraction. Raise it whenever documents are read differently: texts of earlier versions are ignored. */
 const version = 10
 
 type Document = { id: string }
 
-/** UTF-16 units of all texts that stay in memory. */
+/** Maximum UTF-16 units of the texts in memory. */
 const maxRecent = 8 * 2 ** 20
 
 export const sourceTexts = onePer(({ texts }: Context) => new SourceTexts(texts))
 
 /**
- * The text of Sources that were read. Each Source has its own, also where another has the same bytes: otherwise the
- * time of an ingest would tell that there is one. It is derived: what is missing or damaged is read from the document again, and
- * nothing is flushed to the disk.
+ * Extracted texts of Sources. Each Source has its own, even if another has the same bytes: the time of an ingest would reveal the other.
+ * A text that is missing or damaged is extracted again, so nothing is flushed to the disk.
  */
 export class SourceTexts {
   readonly #kept: KeptJson
@@ -44,8 +43,8 @@ export class SourceTexts {
   }
 
   /**
-   * Returns what {@link find} does, and keeps it in memory for a while: people read a text part by part, and decide on many pages
-   * that were made of it. It must not be changed.
+   * Returns the text like {@link find}, and keeps it in memory for a while: people read it part by part, and decide on many pages that were
+   * made from it. The result must not be changed.
    */
   async read(document: Document): Promise<Readonly<Extracted> | undefined> {
     const name = nameOf(document)
