@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { v7 as uuidv7 } from 'uuid'
 import { parseDocument } from 'yaml'
+import type { z } from 'zod'
 import { GanglionError, ValidationError } from '../contract/errors.ts'
 import { Repository } from '../git/repository.ts'
 import type { Actor } from '../rules/candidates/candidate.ts'
@@ -115,13 +116,7 @@ async function nameChecker(files: Map<string, string>, publicUrl: string): Promi
   }
 }
 
-function parse<T>(
-  field: string,
-  schema: {
-    safeParse(value: unknown): { success: true; data: T } | { success: false; error: { issues: { message: string }[] } }
-  },
-  value: unknown,
-): T {
+function parse<T>(field: string, schema: z.ZodType<T>, value: unknown): T {
   const result = schema.safeParse(value)
   if (result.success) return result.data
   throw new ValidationError({ [field]: result.error.issues.map(({ message }) => message) })

@@ -30,24 +30,19 @@ type Surroundings = {
   findings: Finding[]
 }
 
-/**
- * Reads the facts about unchanged files that the rules need. The time depends on the size of the push, not of the knowledge base.
- * @param options.previousPaths paths of the changed Neurons on main by seqId, from which their links to files resolve
- * @param options.base the base of the push, if main has moved on: the pusher is not responsible for changes since then
- */
+type PushedFiles = {
+  changes: readonly TreeChange[]
+  repository: Repository
+  /** Base of the push, if main has moved on: the pusher is not responsible for changes since then. */
+  base: Oid | undefined
+  /** Paths of the changed Neurons on main by seqId, from which their links to files resolve. */
+  previousPaths: ReadonlyMap<string, string>
+}
+
+/** Reads the facts about unchanged files that the rules need. The time depends on the size of the push, not of the knowledge base. */
 export async function readSurroundings(
   sql: Sql,
-  {
-    changes,
-    repository,
-    base,
-    previousPaths,
-  }: {
-    changes: readonly TreeChange[]
-    repository: Repository
-    base: Oid | undefined
-    previousPaths: ReadonlyMap<string, string>
-  },
+  { changes, repository, base, previousPaths }: PushedFiles,
   files: CheckedFile[],
 ): Promise<Surroundings> {
   const changedPaths = new Set(changes.map(({ path }) => path))

@@ -95,19 +95,16 @@ export async function commitSource(
   })
 }
 
+type TakenPages = Pick<Batch, 'staging' | 'source'> & {
+  pages: readonly CompiledPage[]
+  objection?: Objection | undefined
+}
+
 /** Puts the pages into the queue. */
 async function takePages(
   { now }: Pick<Context, 'now'>,
   kb: KnowledgeBase,
-  {
-    staging,
-    source,
-    pages,
-    objection,
-  }: Pick<Batch, 'staging' | 'source'> & {
-    pages: readonly CompiledPage[]
-    objection?: Objection | undefined
-  },
+  { staging, source, pages, objection }: TakenPages,
 ): Promise<Batch> {
   const at = now()
   const batch: Batch = {

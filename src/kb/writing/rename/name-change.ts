@@ -246,6 +246,15 @@ export function lostNames(
     .map(({ exact, kind }) => ({ exact, kind }))
 }
 
+type KeptLinks = {
+  sql?: Sql
+  sight?: LinkSight | undefined
+  /** True if the commit removes a link from its page. */
+  isGone?: (link: LinkRow) => boolean
+  /** True if the rename reverts another. */
+  isTakenBack?: boolean
+}
+
 /**
  * Returns aliases to add so that no link breaks: the old title if it changes, unless that reverts a rename, and each target as written by
  * which a link of this knowledge base would no longer lead here, if an alias helps. An alias that was removed on purpose is not restored.
@@ -255,18 +264,7 @@ export function aliasesToKeep(
   kb: KnowledgeBase,
   seqId: string,
   after: NeuronIdentity,
-  {
-    sql = kb.projection.write,
-    sight,
-    isGone,
-    isTakenBack = false,
-  }: {
-    sql?: Sql
-    sight?: LinkSight | undefined
-    /** True if the commit removes a link from its page. */
-    isGone?: (link: LinkRow) => boolean
-    isTakenBack?: boolean
-  } = {},
+  { sql = kb.projection.write, sight, isGone, isTakenBack = false }: KeptLinks = {},
 ): string[] {
   const lost = lostNames(kb, seqId, after, sql)
   if (lost.length === 0) return []
