@@ -12,7 +12,7 @@ import { barePage, maxListed } from './layout/page.ts'
 import { isFragment, send, sendProblem } from './layout/page-routes.ts'
 
 const maxFields = 100
-/** The token of the session that has ended, and which button was pressed: nothing is written without another press. */
+/** Fields left out: the token of the ended session, and the pressed button, so that nothing is written without another press. */
 const dropped: ReadonlySet<string> = new Set(['_csrf', 'do'])
 
 declare module 'fastify' {
@@ -24,7 +24,7 @@ declare module 'fastify' {
   }
 }
 
-/** Lets in people who are signed in, from pages of this server, as often and as far as they may. */
+/** Admits signed-in people with requests from this server's pages, within their roles and rate limits. */
 export function guardPages(app: ZodFastify, { ctx, limits }: PagesContext): void {
   app.decorateRequest('knowledgeBases', undefined)
   app.decorateRequest('previewBanner', undefined)
@@ -33,12 +33,12 @@ export function guardPages(app: ZodFastify, { ctx, limits }: PagesContext): void
     const isKept = mayKeepForm(request)
     if (request.session === undefined && !isKept) return sendToSignIn(request, reply, ctx.urls.root)
     app.sessions.requireSameOrigin(request)
-    // Its body is read, and shown again.
+    // The body is read, and shown again.
     if (request.session === undefined) return
     await limits.countRequest(request, reply, rateOf(request))
     requireRole(request)
     if (rateOf(request) !== 'read') await limits.checkDisk()
-    // One more than the rail has: it leaves out that of the page.
+    // One more than the sidebar lists, which leaves out the knowledge base of the page.
     if (isPage(request)) request.knowledgeBases = await firstKnowledgeBases(ctx, callerOf(request), maxListed + 1)
   })
   app.addHook('preValidation', async (request, reply) => {

@@ -14,8 +14,6 @@ import type { Flow, IdentityProvider, IdentityProviderOptions, ProvenPerson } fr
 import type { Client } from './person-session.ts'
 import { admit } from './sign-in.ts'
 
-export type SingleSignOn = ReturnType<typeof singleSignOn>
-
 export function singleSignOn(ctx: Context, options: IdentityProviderOptions) {
   let known: IdentityProvider | undefined
   /** Loaded with the first person who signs in with it. */

@@ -1,53 +1,242 @@
-import type { ChatPage } from '../../chat/past-chats.ts'
-import { button, type FormErrors, field, form, selectField, textArea } from '../layout/form.ts'
-import { content, type Html, type HtmlPart, html } from '../layout/html-template.ts'
-import { type PageKb, page, type Visit } from '../layout/page.ts'
-import { when } from '../layout/wording.ts'
-import { chatPage, feedbackPage, turnId } from './ask-paths.ts'
-import { type ShownTurn, turn } from './turn.ts'
+import { z } from 'zod'
+import { chatOnce, wholeAnswer } from '../../chat/answer-question.ts'
+import {
+  type ChatPage,
+  deleteChat,
+  listChats,
+  type PastChat,
+  readChat,
+  readChatTurn,
+  type TurnAddress,
+} from '../../chat/past-chats.ts'
+import { rateAnswer } from '../../chat/rate-answer.ts'
+import type { ChatAnswer } from '../../contract/chat.ts'
+import { GanglionError, ValidationError } from '../../contract/errors.ts'
+import { withPrefix } from '../../http/path-prefix.ts'
+import { prefersEventStream } from '../../http/request/accept.ts'
+import { whenClientGone } from '../../http/request/client-gone.ts'
+import { EventStreams } from '../../http/response/event-stream.ts'
+import { unlessUnavailable } from '../../kb/failure.ts'
+import { describeKb } from '../../pages/describe-kb.ts'
+import { retrieve } from '../../search/kb/retrieve.ts'
+import { button, type Choice, controlsOf, type FormErrors, form, hidden } from '../layout/form.ts'
+import { content, type Html, html, when } from '../layout/html-template.ts'
+import { type PageKb, page } from '../layout/page.ts'
+import { type ConsoleRequest, consolePages, countField, type FormView, KbParams } from '../layout/page-routes.ts'
+import { chatPage, feedbackPage, showTurns, turn, turnId } from './turn.ts'
 
-export type ChatView = {
-  kb: PageKb
-  /** The conversation that goes on; undefined: a new one. */
-  chat: { id: string; turns: readonly ShownTurn[]; earlier: number | undefined } | undefined
-  past: ChatPage
+const ChatPath = KbParams.extend({ id: z.uuid() })
+const TurnPath = ChatPath.extend({ turnId: z.uuid() })
+const maxMessage = 8000
+const maxReason = 2000
+
+const NewQuery = z.object({ past: z.string().optional(), done: z.literal('deleted').optional() })
+const ChatQuery = z.object({ before: countField(9).optional(), done: z.literal('rated').optional() })
+const Question = z.object({
+  message: z.string().default(''),
+  sessionId: z.union([z.uuid(), z.literal('')]).default(''),
+})
+const Opinion = z.object({
+  vote: z.enum(['up', 'down', 'flag']),
+  reason: z.string().default(''),
+  category: z.enum(['', 'wrong-info', 'missing-info', 'irrelevant', 'tone', 'other']).default(''),
+  shouldCite: z.string().trim().max(200).default(''),
+  form: z.uuid().optional(),
+})
+const notices = {
+  deleted: 'The conversation is deleted.',
+  rated: 'Thank you. A curator will read it.',
+} as const
+
+const categories: readonly Choice[] = [
+  ['', 'No special kind'],
+  ['wrong-info', 'It is wrong'],
+  ['missing-info', 'Something is missing'],
+  ['irrelevant', 'It does not answer the question'],
+  ['tone', 'How it is said'],
+  ['other', 'Something else'],
+]
+
+type Sent = ConsoleRequest<z.output<typeof KbParams>>
+type Shown = {
+  id?: string | undefined
+  before?: number | undefined
+  past?: string | undefined
   /** A question that was refused, and why. */
   asked?: { message: string; errors: FormErrors } | undefined
-  notice?: HtmlPart
 }
 
-export function askPage(visit: Visit, { kb, chat, past, asked, notice }: ChatView): Html {
-  const main = html`<h1>Ask <bdi>${kb.title}</bdi></h1>
-    ${chat?.earlier !== undefined && html`<p><a href="${chatPage(kb.slug, chat.id)}?before=${chat.earlier}">Earlier questions</a></p>`}
-    <div id="turns">${chat?.turns.map((one) => turn(visit, kb.slug, chat.id, one))}</div>
-    <div id="answering" hidden><p class="verbatim" dir="auto" data-question></p><p class="verbatim" dir="auto" data-answer></p>
-      <button type="button" class="second" data-stop>Stop</button></div>
-    <p role="status" aria-live="polite" data-chat-news></p>
-    ${form(
-      visit,
-      { action: chatPage(kb.slug), errors: asked?.errors, attributes: { id: 'ask', 'data-new': chatPage(kb.slug) } },
-      html`<input type="hidden" name="sessionId" value="${chat?.id ?? ''}">
-      ${textArea({
-        ...{
-          name: 'message',
-          label: chat === undefined ? 'Your question' : 'Your next question',
-          value: asked?.message,
-          errors: asked?.errors,
-        },
-        hint: 'The answer says what this knowledge base holds, with what it rests on. Ctrl+Enter sends.',
-        attributes: { required: true, maxlength: 8000, rows: 3, dir: 'auto' },
-      })}
-      ${button('Ask')}`,
-    )}
-    ${
-      chat !== undefined &&
-      html`<p class="row"><a href="${chatPage(kb.slug)}">New conversation</a> <a href="${chatPage(kb.slug, chat.id)}/delete">Delete this conversation…</a></p>`
+export const chatPageRoutes = consolePages({}, (pages, ctx, app) => {
+  const streams = new EventStreams(app)
+
+  pages.get('/kb/:kb/chat', { params: KbParams, query: NewQuery, notices }, (sent) =>
+    chat(sent, { past: sent.query.past }),
+  )
+
+  pages.get('/kb/:kb/chat/:id', { params: ChatPath, query: ChatQuery, notices }, (sent) =>
+    chat(sent, { id: sent.params.id, before: sent.query.before }),
+  )
+
+  pages.get('/kb/:kb/chat/:id/delete', { params: ChatPath }, async ({ visit, caller, params }) => {
+    const [kb, { turns }] = await Promise.all([describeKb(ctx, caller, params.kb), readChat(ctx, caller, params)])
+    const path = chatPage(kb.slug, params.id)
+    const main = html`<h1>Delete this conversation?</h1>
+      <p>It began with: <q><bdi>${shorten(turns[0]?.question ?? '')}</bdi></q></p>
+      <p>Its questions and answers are removed for good. What you said of answers stays in the queue.</p>
+      ${form(visit, { action: `${path}/delete` }, html`<div class="row">${button('Delete', { class: 'danger' })}<a href="${path}">Keep it</a></div>`)}`
+    return page(visit, { title: `Delete a conversation · ${kb.title}`, kb, main })
+  })
+
+  pages.post('/kb/:kb/chat/:id/delete', { params: ChatPath }, async ({ caller, params: { kb, id } }) => {
+    await deleteChat(ctx, caller, kb, id)
+    return { to: `${chatPage(kb)}?done=deleted` }
+  })
+
+  const asking = { params: KbParams, body: Question, config: { rate: 'chat' } } as const
+  pages.post('/kb/:kb/chat', asking, async (sent) => {
+    const { request, reply, caller, body } = sent
+    const { kb } = sent.params
+    const { sessionId } = body
+    const message = body.message.trim()
+    const isStreamed = prefersEventStream(request.headers.accept)
+    const problem = messageProblem(message)
+    if (problem !== undefined && !isStreamed) {
+      const asked = { message: body.message, errors: { fieldErrors: { message: [problem] } } }
+      return { page: await chat(sent, { id: sessionId || undefined, asked }), status: 400 }
     }
-    ${pastChats(kb, chat?.id, past)}`
-  const first = chat?.turns[0]?.question
-  const title = first === undefined ? `Ask ${kb.title}` : `${first.slice(0, 80)} · ${kb.title}`
-  return page(visit, { title, kb, main, notice, islands: ['chat'] })
-}
+    if (problem !== undefined) throw new GanglionError('malformed_request', problem)
+    const known = sessionId === '' ? undefined : await readChat(ctx, caller, { kb, id: sessionId })
+    const question = {
+      ...{ message, history: [], knowledgeBaseId: kb, sessionId: known?.id },
+      audience: audienceOf(known),
+    }
+    const signal = isStreamed ? streams.signal(reply) : whenClientGone(reply)
+    const answering = chatOnce(ctx, ctx.answerer, caller, question, signal)
+    try {
+      if (!isStreamed) {
+        const { sessionId: id = '', turnId: turn = '' } = await wholeAnswer(answering)
+        return { to: `${chatPage(kb, id)}#${turnId(turn)}` }
+      }
+      // Waits for the first part, so that an error before it is answered as an ordinary error.
+      const first = await answering.next()
+      return streams.answer(request, reply, async (tell) => {
+        for (let step = first; ; step = await answering.next()) {
+          if (step.done === true) return tell({ event: 'done', data: await answered(sent, message, step.value) })
+          tell({ event: 'delta', data: { text: step.value } })
+        }
+      })
+    } catch (error) {
+      // The client is gone.
+      if (reply.raw.destroyed) return reply.hijack()
+      throw error
+    }
+  })
+
+  pages.formPage('/kb/:kb/chat/:id/turns/:turnId/feedback', {
+    ...{ params: TurnPath, body: Opinion, show: feedback },
+    async act({ caller, params, body: { vote, category, shouldCite, form, ...typed } }) {
+      const reason = typed.reason.trim()
+      if ([...reason].length > maxReason)
+        throw new GanglionError('malformed_request', `At most ${maxReason} characters.`)
+      const rating = {
+        vote,
+        ...(reason === '' ? {} : { reason }),
+        ...(category === '' ? {} : { category }),
+        ...(shouldCite === '' ? {} : { shouldCite }),
+      }
+      await rateAnswer(ctx, caller, params, rating, { form })
+      return { to: `${chatPage(params.kb, params.id)}?done=rated` }
+    },
+    explain: (error) => ({
+      status: 400,
+      errors: error instanceof ValidationError ? error : { fieldErrors: { reason: [opinionProblem(error)] } },
+    }),
+  })
+
+  async function feedback(
+    { visit, caller, params }: ConsoleRequest<TurnAddress>,
+    { typed, errors }: FormView<z.output<typeof Opinion>>,
+  ): Promise<Html> {
+    const [kb, found] = await Promise.all([describeKb(ctx, caller, params.kb), readChatTurn(ctx, caller, params)])
+    const [turn] = await showTurns(ctx, caller, params.kb, [found])
+    if (turn === undefined) throw new GanglionError('not_found')
+    const { id, question, rendered } = turn
+    const asked = { query: question, audience: 'curator' as const, topK: 10, maxChars: 10_000 }
+    const retrieved = await retrieve(ctx, caller, params.kb, asked).catch(unlessUnavailable)
+    const { text, area, select } = controlsOf(typed ?? {}, errors)
+    const main = html`<h1>What is wrong with this answer?</h1>
+      <blockquote><p class="verbatim" dir="auto">${question}</p></blockquote>
+      ${rendered && content(rendered)}
+      ${form(visit, { action: feedbackPage(kb.slug, params.id, id), errors }, [
+        area('reason', 'What is wrong?', {
+          hint: 'A curator reads it beside your question and the answer.',
+          ...{ required: true, maxlength: 2000, dir: 'auto' },
+        }),
+        select('category', 'Kind', categories),
+        text('shouldCite', 'Page that it should rest on', {
+          hint: 'The seqId, if you know one. It becomes a proposed answer test.',
+          ...{ list: 'pages', autocomplete: 'off', maxlength: 200 },
+        }),
+        html`<datalist id="pages">${retrieved?.chunks.map(({ seqId, title }) => html`<option value="${seqId}">${title}</option>`)}</datalist>`,
+        hidden({ form: crypto.randomUUID() }),
+        html`<div class="row">
+          ${button('Send', { name: 'vote', value: 'down' })}
+          ${button('Send, and flag as harmful', { name: 'vote', value: 'flag', class: 'danger' })}
+          <a href="${chatPage(kb.slug, params.id)}#${turnId(id)}">Back</a>
+        </div>`,
+      ])}`
+    return page(visit, { title: `What is wrong with an answer · ${kb.title}`, kb, main })
+  }
+
+  /** Renders a whole answer for a page that showed it as it came. */
+  async function answered(
+    { visit, caller, params: { kb } }: Sent,
+    question: string,
+    { answer, sessionId = '', turnId: id = '', citations = [], notice }: ChatAnswer,
+  ): Promise<{ url: string; sessionId: string; html: string }> {
+    const at = new Date().toISOString()
+    const [shown] = await showTurns(ctx, caller, kb, [{ id, question, answer, citations, at }])
+    const html = shown === undefined ? '' : String(turn(visit, kb, sessionId, { ...shown, notice }))
+    const { root } = ctx.urls
+    return { url: root + chatPage(kb, sessionId), sessionId, html: withPrefix(html, root) }
+  }
+
+  async function chat({ visit, caller, params, notice }: Sent, { id, before, past, asked }: Shown): Promise<Html> {
+    const [kb, chats, chat] = await Promise.all([
+      describeKb(ctx, caller, params.kb),
+      listChats(ctx, caller, params.kb, { cursor: past }),
+      id === undefined
+        ? undefined
+        : readChat(ctx, caller, { kb: params.kb, id, ...(before === undefined ? {} : { before }) }),
+    ])
+    const turns = chat === undefined ? [] : await showTurns(ctx, caller, params.kb, chat.turns)
+    const path = chatPage(kb.slug)
+    const { area } = controlsOf({ message: asked?.message }, asked?.errors)
+    const asking = { action: path, errors: asked?.errors, attributes: { id: 'ask', 'data-new': path } }
+    const main = html`<h1>Ask <bdi>${kb.title}</bdi></h1>
+      ${chat?.earlier !== undefined && html`<p><a href="${chatPage(kb.slug, chat.id)}?before=${chat.earlier}">Earlier questions</a></p>`}
+      <div id="turns">${chat && turns.map((one) => turn(visit, kb.slug, chat.id, one))}</div>
+      <div id="answering" hidden><p class="verbatim" dir="auto" data-question></p><p class="verbatim" dir="auto" data-answer></p>
+        <button type="button" class="second" data-stop>Stop</button></div>
+      <p role="status" aria-live="polite" data-chat-news></p>
+      ${form(visit, asking, [
+        hidden({ sessionId: chat?.id ?? '' }),
+        area('message', chat === undefined ? 'Your question' : 'Your next question', {
+          hint: 'The answer says what this knowledge base holds, with what it rests on. Ctrl+Enter sends.',
+          ...{ required: true, maxlength: 8000, rows: 3, dir: 'auto' },
+        }),
+        button('Ask'),
+      ])}
+      ${
+        chat !== undefined &&
+        html`<p class="row"><a href="${path}">New conversation</a> <a href="${chatPage(kb.slug, chat.id)}/delete">Delete this conversation…</a></p>`
+      }
+      ${pastChats(kb, chat?.id, chats)}`
+    const first = turns[0]?.question
+    const title = first === undefined ? `Ask ${kb.title}` : `${first.slice(0, 80)} · ${kb.title}`
+    return page(visit, { title, kb, main, notice, islands: ['chat'] })
+  }
+})
 
 function pastChats(kb: PageKb, openId: string | undefined, { chats, next }: ChatPage): Html | undefined {
   if (chats.length === 0) return undefined
@@ -67,65 +256,24 @@ function shorten(question: string): string {
   return line.length <= 120 ? line : `${line.slice(0, 119)}…`
 }
 
-export function deleteChatPage(visit: Visit, { kb, id, question }: { kb: PageKb; id: string; question: string }): Html {
-  const path = chatPage(kb.slug, id)
-  const main = html`<h1>Delete this conversation?</h1>
-    <p>It began with: <q><bdi>${shorten(question)}</bdi></q></p>
-    <p>Its questions and answers are removed for good. What you said of answers stays in the queue.</p>
-    ${form(visit, { action: `${path}/delete` }, html`<div class="row">${button('Delete', { class: 'danger' })}<a href="${path}">Keep it</a></div>`)}`
-  return page(visit, { title: `Delete a conversation · ${kb.title}`, kb, main })
+/** Returns a message if the person can correct the error; throws any other error. */
+function opinionProblem(error: unknown): string {
+  if (error instanceof GanglionError) {
+    if (error.code === 'reason_required_for_negative_vote') return 'Say what is wrong, so that it can be mended.'
+    if (error.code === 'idempotency_key_reused') return 'You have said so already, with another reason.'
+    if (error.code === 'malformed_request' || error.code === 'queue_full') return error.message
+  }
+  throw error
 }
 
-export type FeedbackView = {
-  kb: PageKb
-  chatId: string
-  turn: ShownTurn
-  /** Pages that say something on the question. */
-  pages: readonly { seqId: string; title: string }[]
-  /** Fields of a rejected form, with its errors. */
-  typed?: { reason: string; category: string; shouldCite: string; errors: FormErrors } | undefined
+function messageProblem(message: string): string | undefined {
+  if (message === '') return 'Write a question.'
+  if (!message.isWellFormed()) return 'The question holds half a character.'
+  return [...message].length > maxMessage ? `At most ${maxMessage} characters.` : undefined
 }
 
-const categories = [
-  { value: '', label: 'No special kind' },
-  { value: 'wrong-info', label: 'It is wrong' },
-  { value: 'missing-info', label: 'Something is missing' },
-  { value: 'irrelevant', label: 'It does not answer the question' },
-  { value: 'tone', label: 'How it is said' },
-  { value: 'other', label: 'Something else' },
-]
-
-export function feedbackFormPage(visit: Visit, { kb, chatId, turn, pages, typed }: FeedbackView): Html {
-  const { id, question, rendered } = turn
-  const main = html`<h1>What is wrong with this answer?</h1>
-    <blockquote><p class="verbatim" dir="auto">${question}</p></blockquote>
-    ${rendered && content(rendered)}
-    ${form(
-      visit,
-      { action: feedbackPage(kb.slug, chatId, id), errors: typed?.errors },
-      html`${textArea({
-        ...{ name: 'reason', label: 'What is wrong?', value: typed?.reason, errors: typed?.errors },
-        hint: 'A curator reads it beside your question and the answer.',
-        attributes: { required: true, maxlength: 2000, dir: 'auto' },
-      })}
-      ${selectField({ name: 'category', label: 'Kind', value: typed?.category ?? '', choices: categories })}
-      ${field({
-        ...{
-          name: 'shouldCite',
-          label: 'Page that it should rest on',
-          value: typed?.shouldCite,
-          errors: typed?.errors,
-        },
-        hint: 'The seqId, if you know one. It becomes a proposed answer test.',
-        attributes: { list: 'pages', autocomplete: 'off', maxlength: 200 },
-      })}
-      <datalist id="pages">${pages.map(({ seqId, title }) => html`<option value="${seqId}">${title}</option>`)}</datalist>
-      <input type="hidden" name="form" value="${crypto.randomUUID()}">
-      <div class="row">
-        ${button('Send', { name: 'vote', value: 'down' })}
-        ${button('Send, and flag as harmful', { name: 'vote', value: 'flag', class: 'danger' })}
-        <a href="${chatPage(kb.slug, chatId)}#${turnId(id)}">Back</a>
-      </div>`,
-    )}`
-  return page(visit, { title: `What is wrong with an answer · ${kb.title}`, kb, main })
+/** Returns the audience for which a conversation began. `student` asks through the API only. */
+function audienceOf(chat: Pick<PastChat, 'audience'> | undefined): 'curator' | 'tool' | 'public' {
+  const { audience = 'curator' } = chat ?? {}
+  return audience === 'student' ? 'curator' : audience
 }

@@ -1,5 +1,8 @@
+import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
 import { neuronPage, sourcePage } from '../../contract/console-paths.ts'
+import { KbId } from '../../contract/identifiers.ts'
+import { maxQuery } from '../../contract/search.ts'
 import { type PersonRole, reaches } from '../../contract/vocabulary.ts'
 import { unlessUnavailable } from '../../kb/failure.ts'
 import { findNames, folderOf } from '../../pages/graph/find-names.ts'
@@ -7,9 +10,15 @@ import { listKnowledgeBases } from '../../pages/list-knowledge-bases.ts'
 import { listQueue } from '../../queue/lists/list-queue.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { listSources } from '../../sources/list-sources.ts'
-import { searchPath } from './ask-paths.ts'
+import { consolePages } from '../layout/page-routes.ts'
+import { searchPath } from './search-path.ts'
 
-export type Jump = { group: string; label: string; detail: string; href: string }
+const JumpQuery = z.object({
+  q: z.string().max(maxQuery).default(''),
+  kb: z.union([KbId, z.literal('')]).default(''),
+  page: z.string().max(200).exactOptional(),
+})
+type Jump = { group: string; label: string; detail: string; href: string }
 
 const most = { pages: 8, sources: 4, candidates: 4, kbs: 5, commands: 6 }
 /** Knowledge bases whose pages and Sources are looked through at each keystroke. A jump to the search of all tells that there are more. */
@@ -42,11 +51,17 @@ const kbCommands: readonly { label: string; path: string; least: PersonRole }[] 
   { label: 'Settings of this knowledge base', path: '/settings', least: 'admin' },
 ]
 
+export const paletteRoutes = consolePages({}, (pages, ctx) => {
+  pages.get('/palette', { query: JumpQuery }, async ({ reply, visit, caller, query: { q, kb, page } }) =>
+    reply.send({ items: await jumps(ctx, caller, visit.session.role, { q: q.trim(), kb: kb || undefined, page }) }),
+  )
+})
+
 /**
  * Returns destinations for what a person has typed: pages and Sources by name, candidates by their words, knowledge bases and
  * commands; a bounded number of each. `kb` and `page` (a seqId): where they are, whose pages come first.
  */
-export async function jumps(
+async function jumps(
   ctx: AppContext,
   caller: Caller,
   role: PersonRole,
@@ -86,7 +101,7 @@ function searchAll(q: string, count: number): Jump {
 
 type Kb = { slug: string; title: string }
 
-/** One knowledge base that cannot be read does not take the others with it. */
+/** Leaves out a knowledge base that cannot be read. */
 async function inEach(kbs: readonly Kb[], find: (kb: Kb) => Promise<Jump[]>): Promise<Jump[]> {
   const found = await Promise.all(kbs.slice(0, maxKbs).map((kb) => find(kb).catch(unlessUnavailable)))
   return found.flatMap((jumps) => jumps ?? [])

@@ -1,34 +1,55 @@
+import { z } from 'zod'
+import type { AppContext } from '../../app/open-context.ts'
 import { kbPage, neuronPage, sourcePage } from '../../contract/console-paths.ts'
-import type { SearchHit } from '../../contract/search.ts'
-import type { HitPage, KbHits } from '../../search/kb/search-pages.ts'
-import { button, type FormErrors, field, selectField } from '../layout/form.ts'
+import { GanglionError, ValidationError } from '../../contract/errors.ts'
+import { KbId } from '../../contract/identifiers.ts'
+import { exceedsFolded, maxQuery, type SearchHit } from '../../contract/search.ts'
+import { describeKb } from '../../pages/describe-kb.ts'
+import { listKnowledgeBases } from '../../pages/list-knowledge-bases.ts'
+import type { Caller } from '../../rules/access/caller.ts'
+import { noteQuestion } from '../../search/kb/question-log.ts'
+import { type HitPage, type KbHits, searchEverywhere, searchPages } from '../../search/kb/search-pages.ts'
+import { button, type Choice, controlsOf, type FormErrors } from '../layout/form.ts'
 import { type Html, type HtmlPart, html, trusted } from '../layout/html-template.ts'
-import { savedFilter } from '../layout/list-parts.ts'
+import { savedFilter, turnPages } from '../layout/list-parts.ts'
 import { type PageKb, page, type Visit } from '../layout/page.ts'
-import { withQuery } from '../layout/page-query.ts'
-import { type SearchAsked, searchPath } from './ask-paths.ts'
+import {
+  type ConsoleRequest,
+  consolePages,
+  countField,
+  isFragment,
+  KbParams,
+  type PageAnswer,
+  withQuery,
+} from '../layout/page-routes.ts'
+import { type SearchAsked, searchPath } from './search-path.ts'
 
-export type SearchView = {
-  /** Undefined: all knowledge bases. */
+const SearchQuery = z.object({
+  q: z.string().default(''),
+  kind: z.enum(['all', 'wiki', 'source']).default('all'),
+  tag: z.string().max(200).default(''),
+  page: countField(4).default(1),
+  total: z.coerce.number().int().min(0).default(0),
+})
+const AllQuery = SearchQuery.extend({ kb: z.union([KbId, z.literal('')]).default('') })
+type SearchView = {
+  /** Knowledge base that is searched; undefined for all. */
   kb: PageKb | undefined
   asked: SearchAsked
-  /** Knowledge bases that the form offers. */
   knowledgeBases: readonly PageKb[]
   found: ShownResults | undefined
-  /** Errors of the query. */
   errors?: FormErrors | undefined
 }
 
-/** Results of a search in one knowledge base, or in all. */
-export type ShownResults = { in: 'one'; kb: PageKb; hits: HitPage } | { in: 'all'; hits: readonly KbHits[] }
+type ShownResults = { in: 'one'; kb: PageKb; hits: HitPage } | { in: 'all'; hits: readonly KbHits[] }
 
-/** Tags that a search can be narrowed to in one step, and folders. */
+/** Maximum number of tags, and of folders, that a search can be narrowed to in one step. */
 const maxFacets = 8
 
-const kinds = [
-  { value: 'all', label: 'Pages and Sources' },
-  { value: 'wiki', label: 'Pages' },
-  { value: 'source', label: 'Sources' },
+const kinds: readonly Choice[] = [
+  ['all', 'Pages and Sources'],
+  ['wiki', 'Pages'],
+  ['source', 'Sources'],
 ]
 const queryExamples = [
   ['vip escalation', 'both words, in any order and inflection'],
@@ -40,7 +61,74 @@ const queryExamples = [
   ['ticket after:2026-05', 'changed in May 2026 or later; before:2026 is earlier'],
 ] as const
 
-export function searchPage(visit: Visit, view: SearchView): Html {
+export const searchPageRoutes = consolePages({}, (pages, ctx) => {
+  pages.get('/search', { query: AllQuery }, (sent) => {
+    const { kb, tag: _, ...asked } = sent.query
+    if (kb !== '' && !isFragment(sent.request)) return sent.reply.redirect(searchPath(kb, asked))
+    return search(sent, kb === '' ? undefined : kb, asked)
+  })
+
+  pages.get('/kb/:kb/search', { params: KbParams, query: SearchQuery }, (sent) => {
+    const { tag, ...asked } = sent.query
+    return search(sent, sent.params.kb, { ...asked, ...(tag === '' ? {} : { tag }) })
+  })
+
+  // Counts a query that was typed and then left for a while; the results request it.
+  const counted = { params: KbParams, query: SearchQuery.pick({ q: true, total: true }) }
+  pages.get('/kb/:kb/search/asked', counted, async ({ request, reply, caller, params, query: { q, total } }) => {
+    // No other site's page can ask so.
+    if (isFragment(request)) await noteSearch(ctx, caller, params.kb, q, total)
+    return reply.status(204).send()
+  })
+
+  async function search(
+    { request, visit, caller }: ConsoleRequest,
+    kbName: string | undefined,
+    asked: SearchAsked,
+  ): Promise<PageAnswer> {
+    const [kb, { knowledgeBases }] = await Promise.all([
+      kbName === undefined ? undefined : describeKb(ctx, caller, kbName),
+      kbName === undefined ? listKnowledgeBases(ctx, caller) : { knowledgeBases: [] },
+    ])
+    const answer = (found: ShownResults | undefined, problem?: { status: number; message: string }) => {
+      const errors = problem && { fieldErrors: { q: [problem.message] } }
+      const view = { kb, asked, knowledgeBases, found, errors }
+      const shown = isFragment(request) ? searchFragment(visit, view) : searchPage(visit, view)
+      return { page: shown, status: problem?.status ?? 200 }
+    }
+    const q = asked.q.trim()
+    if (q === '') return answer(undefined)
+    try {
+      if (q.length > maxQuery || exceedsFolded(q, maxQuery))
+        throw new ValidationError({ q: [`At most ${maxQuery} characters.`] })
+      const { kind, tag, page = 1 } = asked
+      const query = { q, kind, isTyping: isFragment(request) }
+      if (kb === undefined) return answer({ in: 'all', hits: await searchEverywhere(ctx, caller, query) })
+      const hits = await searchPages(ctx, caller, kb.slug, { ...query, page, ...(tag === undefined ? {} : { tag }) })
+      if (page === 1 && !isFragment(request) && hits.behind === undefined)
+        await noteSearch(ctx, caller, kb.slug, q, hits.total)
+      return answer({ in: 'one', kb, hits })
+    } catch (error) {
+      return answer(undefined, problemOf(error))
+    }
+  }
+})
+
+async function noteSearch(ctx: AppContext, caller: Caller, kb: string, q: string, total: number): Promise<void> {
+  const counts = { asked: 1, empty: total === 0 ? 1 : 0 }
+  await noteQuestion(ctx, caller, await ctx.readableKb(caller.tenantId, kb), q, counts)
+}
+
+/** Returns a message if the person can correct the error; throws any other error. */
+function problemOf(error: unknown): { status: number; message: string } {
+  if (error instanceof ValidationError && error.fieldErrors.q !== undefined) {
+    return { status: 400, message: error.fieldErrors.q.join(' ') }
+  }
+  if (error instanceof GanglionError && error.status === 503) return { status: 503, message: error.message }
+  throw error
+}
+
+function searchPage(visit: Visit, view: SearchView): Html {
   const { kb, asked } = view
   const main = html`<h1>Search${kb === undefined && ' all knowledge bases'}</h1>
     ${searchForm(view)}
@@ -57,7 +145,6 @@ export function searchPage(visit: Visit, view: SearchView): Html {
   })
 }
 
-/** Renders the parts of the page that depend on the query. */
 export function searchFragment(visit: Visit, view: SearchView): Html {
   const { asked, found, kb } = view
   const counting =
@@ -70,22 +157,21 @@ export function searchFragment(visit: Visit, view: SearchView): Html {
 
 function searchForm({ kb, asked, knowledgeBases, errors }: SearchView): Html {
   const path = searchPath(kb?.slug)
-  const choices = [
-    { value: '', label: 'All' },
-    ...knowledgeBases.map(({ slug, title }) => ({ value: slug, label: title })),
-  ]
+  const { text, select } = controlsOf({ q: asked.q, kind: asked.kind, tag: asked.tag }, errors)
   return html`<form id="search" class="filters" method="get" action="${path}" role="search" aria-label="Search"
     hx-get="${path}" hx-target="#results" hx-trigger="input delay:250ms, submit" hx-sync="this:replace">
-    ${field({
-      ...{ name: 'q', label: 'Words', type: 'search', value: asked.q, errors },
+    ${text('q', 'Words', {
       hint: html`<span class="with-scripts"><kbd>/</kbd> leads here, <kbd>↓</kbd> to what is found.</span>`,
-      attributes: { maxlength: 512, autocomplete: 'off', dir: 'auto' },
+      ...{ type: 'search', maxlength: 512, autocomplete: 'off', dir: 'auto' },
     })}
-    ${selectField({ name: 'kind', label: 'Look in', value: asked.kind, choices: kinds })}
+    ${select('kind', 'Look in', kinds)}
     ${
       kb === undefined
-        ? selectField({ name: 'kb', label: 'Knowledge base', value: '', choices })
-        : field({ name: 'tag', label: 'With the tag', value: asked.tag, attributes: { maxlength: 200 } })
+        ? select('kb', 'Knowledge base', [
+            ['', 'All'],
+            ...knowledgeBases.map(({ slug, title }): Choice => [slug, title]),
+          ])
+        : text('tag', 'With the tag', { maxlength: 200 })
     }
     ${button('Search')}
     ${kb !== undefined && html`<a href="${searchPath(undefined, { ...asked, tag: undefined })}" data-search-all>Search all knowledge bases</a>`}
@@ -113,10 +199,11 @@ function hitsOf(asked: SearchAsked, found: ShownResults): Html {
   if (hits.total === 0 && behind)
     return html`${behind}<p class="empty">Nothing is found yet. Search again in a moment.</p>`
   if (hits.total === 0) return html`${nothingFound(kb, asked, hits.suggestion)}`
+  const href = (page: number) => searchPath(kb.slug, { ...asked, page })
   return html`${behind}${didYouMean(kb, asked, hits.suggestion)}
     ${hits.matched === 'some' && html`<p class="hint">No page has all of it. These have some of it, most words first.</p>`}
     <ol class="hits" start="${(hits.page - 1) * 20 + 1}">${hits.hits.map((hit) => oneHit(kb.slug, hit, 'h2', asked.q))}</ol>
-    ${turnPages(kb.slug, asked, hits)}
+    ${turnPages({ label: 'Pages of hits', page: hits.page, pages: hits.pages, href })}
     ${narrowing(kb, asked, hits.facets)}`
 }
 
@@ -124,7 +211,7 @@ function behindNotice(behind: HitPage['behind']): Html | undefined {
   return behind && html`<p class="hint" role="status">The search index is being built: pages can be missing.</p>`
 }
 
-/** Links to the same query with a filter more, for what many of the pages have. */
+/** Renders links that add a filter to the query, for tags and folders that many of the results have. */
 function narrowing(kb: PageKb, asked: SearchAsked, facets: HitPage['facets']): Html | undefined {
   if (facets === undefined) return undefined
   const links = [
@@ -183,16 +270,6 @@ function didYouMean(kb: PageKb, asked: SearchAsked, suggestion: string | undefin
   if (suggestion === undefined) return undefined
   const href = searchPath(kb.slug, { ...asked, q: suggestion, page: undefined })
   return html`<p>Did you mean <a href="${href}"><bdi>${suggestion}</bdi></a>?</p>`
-}
-
-function turnPages(kbSlug: string, asked: SearchAsked, { page, pages }: HitPage): Html | undefined {
-  if (pages < 2) return undefined
-  const to = (number: number) => searchPath(kbSlug, { ...asked, page: number })
-  return html`<nav class="row" aria-label="Pages of hits">
-    ${page > 1 && html`<a rel="prev" href="${to(page - 1)}">Before</a>`}
-    <span>Page ${page} of ${pages}</span>
-    ${page < pages && html`<a rel="next" href="${to(page + 1)}">Next</a>`}
-  </nav>`
 }
 
 function queryHelp(): Html {

@@ -1,9 +1,7 @@
 import { z } from 'zod'
-import type { AppContext } from '../../app/open-context.ts'
 import { NewSite } from '../../contract/administration.ts'
 import { kbPage } from '../../contract/console-paths.ts'
 import { parseSent } from '../../contract/faults.ts'
-import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { describeKb } from '../../pages/describe-kb.ts'
 import { listQuestions } from '../../search/kb/question-log.ts'
 import {
@@ -16,16 +14,13 @@ import {
   removeSite,
   type SiteView,
 } from '../../sites/manage-sites.ts'
-import { button, controlsOf, type FormErrors, form } from '../layout/form.ts'
-import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
-import { type PageKb, page } from '../layout/page.ts'
-import { KbParams } from '../layout/page-query.ts'
-import { type ConsoleRequest, pagesOf } from '../layout/page-routes.ts'
-import { searchPath } from './ask-paths.ts'
+import { button, confirmedButton, controlsOf, type FormErrors, FormFields, form, postButton } from '../layout/form.ts'
+import { type Html, html } from '../layout/html-template.ts'
+import { dataTable } from '../layout/list-parts.ts'
+import { page } from '../layout/page.ts'
+import { type ConsoleRequest, consolePages, type FormView, KbParams } from '../layout/page-routes.ts'
+import { searchPath } from './search-path.ts'
 
-const text = z.string().default('')
-const Typed = z.object({ name: text, origins: text, perMinute: text, perDay: text })
-type SiteForm = z.output<typeof Typed>
 const SiteParams = KbParams.extend({ id: z.uuid() })
 const notices = {
   added: 'The site is added: paste the lines below into its pages.',
@@ -35,40 +30,29 @@ const notices = {
   removed: 'The site is removed.',
 }
 
-const emptyForm: SiteForm = { name: '', origins: '', perMinute: '6', perDay: '500' }
-
-type View = { notice?: HtmlPart; typed?: SiteForm; errors?: FormErrors }
+const emptyForm = { perMinute: '6', perDay: '500' }
 
 function sitesPath(kbSlug: string): string {
   return `${kbPage(kbSlug)}/sites`
 }
 
-/** Adds the pages of sites. */
-export function sitesRoutes(app: ZodFastify, ctx: AppContext): void {
-  const pages = pagesOf(app, { people: 'curator' })
-  const ofAll = { params: KbParams }
+export const sitesRoutes = consolePages({ people: 'curator' }, (pages, ctx) => {
   const ofOne = { params: SiteParams }
 
-  pages.get('/kb/:kb/sites', { ...ofAll, notices }, (sent) => sites(sent, { notice: sent.notice }))
-
-  pages.form('/kb/:kb/sites', {
-    ...{ ...ofAll, body: Typed },
+  pages.formPage('/kb/:kb/sites', {
+    ...{ params: KbParams, body: FormFields, notices, show: sites },
     async act({ caller, params: { kb }, body }) {
       const { id } = await addSite(ctx, caller, kb, read(body))
       return { to: `${sitesPath(kb)}/${id}?done=added` }
     },
-    refused: (sent, { errors }) => sites(sent, { typed: sent.body, errors }),
   })
 
-  pages.get('/kb/:kb/sites/:id', { ...ofOne, notices }, (sent) => site(sent, { notice: sent.notice }))
-
-  pages.form('/kb/:kb/sites/:id', {
-    ...{ ...ofOne, body: Typed },
+  pages.formPage('/kb/:kb/sites/:id', {
+    ...{ ...ofOne, body: FormFields, notices, show: site },
     async act({ caller, params, body }) {
       await changeSite(ctx, caller, params, read(body))
       return { to: `${sitesPath(params.kb)}/${params.id}?done=changed` }
     },
-    refused: (sent, { errors }) => site(sent, { typed: sent.body, errors }),
   })
 
   for (const [name, act] of Object.entries({ disable: disableSite, enable: enableSite })) {
@@ -83,28 +67,30 @@ export function sitesRoutes(app: ZodFastify, ctx: AppContext): void {
     return { to: `${sitesPath(params.kb)}?done=removed` }
   })
 
-  /** Renders the sites of a knowledge base, with a form to add one. */
   async function sites(
     { visit, caller, params }: Pick<ConsoleRequest<{ kb: string }>, 'visit' | 'caller' | 'params'>,
-    { notice, typed = emptyForm, errors }: View,
+    { notice, typed = emptyForm, errors }: FormView<FormFields>,
   ): Promise<Html> {
     const [kb, sites] = [await describeKb(ctx, caller, params.kb), await listSites(ctx, caller, params.kb)]
+    const rows = sites.map(
+      (site) => html`<th scope="row"><a href="${sitesPath(kb.slug)}/${site.id}"><bdi>${site.name}</bdi></a></th>
+        <td>${site.origins.join(', ')}</td><td>${siteState(site)}</td><td class="number">${site.askedToday} of ${site.perDay}</td>`,
+    )
     return page(visit, {
       title: `Sites of ${kb.title}`,
       kb,
       notice,
       main: html`<h1>Sites</h1>
         <p>Other web pages on which readers ask this knowledge base, without a key. They see only what is public.</p>
-        ${sites.length === 0 ? html`<p class="empty">There are no sites yet.</p>` : table(kb, sites)}
+        ${dataTable('Sites', ['Name', 'Addresses', 'State', 'Questions today'], rows, { empty: 'There are no sites yet.' })}
         <h2 id="new">Add a site</h2>
         ${form(visit, { action: sitesPath(kb.slug), errors }, [fields(typed, errors), button('Add the site')])}`,
     })
   }
 
-  /** Renders a site: what to paste, a preview, what readers did not find, and its bounds. */
   async function site(
     { visit, caller, params, request }: ConsoleRequest<z.output<typeof SiteParams>>,
-    { notice, typed, errors }: View,
+    { notice, typed, errors }: FormView<FormFields>,
   ): Promise<Html> {
     const site = await readSite(ctx, caller, params)
     const kb = await describeKb(ctx, caller, params.kb)
@@ -113,12 +99,8 @@ export function sitesRoutes(app: ZodFastify, ctx: AppContext): void {
     const { id, name, disabledAt, askedToday, perDay } = site
     const api = `/widget/v1/sites/${id}`
     const path = `${sitesPath(kb.slug)}/${id}`
-    const shown = typed ?? {
-      ...site,
-      origins: site.origins.join('\n'),
-      perMinute: `${site.perMinute}`,
-      perDay: `${perDay}`,
-    }
+    const origins = site.origins.join('\n')
+    const shown = typed ?? { name, origins, perMinute: `${site.perMinute}`, perDay: `${perDay}` }
     const snippet = `<script type="module" src="${base}/widget/v1/ganglion-chat.js"></script>\n<ganglion-chat api="${base}${api}"></ganglion-chat>`
     return page(visit, {
       title: `Site ${name}`,
@@ -132,8 +114,8 @@ export function sitesRoutes(app: ZodFastify, ctx: AppContext): void {
           <div><dt>Questions today</dt><dd>${askedToday} of ${perDay}</dd></div>
         </dl>
         <div class="row">
-          ${form(visit, { action: `${path}/${disabledAt === null ? 'disable' : 'enable'}` }, button(disabledAt === null ? 'Switch it off' : 'Switch it on', { class: 'second' }))}
-          <details><summary>Remove…</summary>${form(visit, { action: `${path}/remove` }, button('Remove it now', { class: 'danger' }))}</details>
+          ${disabledAt === null ? postButton(visit, `${path}/disable`, 'Switch it off') : postButton(visit, `${path}/enable`, 'Switch it on')}
+          ${confirmedButton(visit, `${path}/remove`, ['Remove…', 'Remove it now'])}
         </div>
         <h2 id="snippet">To paste</h2>
         <p class="field"><label for="code">Into the page, where you want the chat</label><textarea id="code" readonly rows="3" spellcheck="false" data-copy>\n${snippet}</textarea></p>
@@ -153,16 +135,17 @@ export function sitesRoutes(app: ZodFastify, ctx: AppContext): void {
         ${form(visit, { action: path, errors }, [fields(shown, errors), button('Save')])}`,
     })
   }
-}
+})
 
-function read({ origins, perMinute, perDay, ...typed }: SiteForm): NewSite {
+function read({ name = '', origins = '', perMinute = '', perDay = '' }: FormFields): NewSite {
   const lines = origins.split(/\s+/).filter((line) => line !== '')
   const numberOf = (typed: string) => (/^\d{1,9}$/.test(typed.trim()) ? Number(typed) : typed)
-  const input = { name: typed.name.trim(), origins: lines, perMinute: numberOf(perMinute), perDay: numberOf(perDay) }
-  return parseSent(NewSite, input)
+  return parseSent(NewSite, {
+    ...{ name: name.trim(), origins: lines, perMinute: numberOf(perMinute), perDay: numberOf(perDay) },
+  })
 }
 
-function fields(typed: SiteForm, errors: FormErrors | undefined): Html[] {
+function fields(typed: FormFields, errors: FormErrors | undefined): Html[] {
   const { text, area } = controlsOf(typed, errors)
   const number = { inputmode: 'numeric', required: true, class: 'short' }
   return [
@@ -174,18 +157,6 @@ function fields(typed: SiteForm, errors: FormErrors | undefined): Html[] {
     text('perMinute', 'Questions of a visitor in a minute', number),
     text('perDay', 'Questions of all visitors in a day', number),
   ]
-}
-
-function table(kb: PageKb, sites: readonly SiteView[]): Html {
-  return html`<div class="scroll" tabindex="0" role="group" aria-label="Sites"><table>
-    <thead><tr><th scope="col">Name</th><th scope="col">Addresses</th><th scope="col">State</th><th scope="col">Questions today</th></tr></thead>
-    <tbody>${sites.map(
-      (site) => html`<tr>
-        <th scope="row"><a href="${sitesPath(kb.slug)}/${site.id}"><bdi>${site.name}</bdi></a></th>
-        <td>${site.origins.join(', ')}</td><td>${siteState(site)}</td><td class="number">${site.askedToday} of ${site.perDay}</td>
-      </tr>`,
-    )}</tbody>
-  </table></div>`
 }
 
 function siteState({ disabledAt }: Pick<SiteView, 'disabledAt'>): Html {

@@ -6,15 +6,26 @@ import { kbPage, sourcePage, versionPage } from '../../contract/console-paths.ts
 import { reaches } from '../../contract/vocabulary.ts'
 import { renderMarkdown } from '../../pages/render-page.ts'
 import type { Caller } from '../../rules/access/caller.ts'
-import { button, form } from '../layout/form.ts'
-import { content, type Html, html } from '../layout/html-template.ts'
+import { postButton } from '../layout/form.ts'
+import { content, type Html, html, placeWords, when } from '../layout/html-template.ts'
 import type { Visit } from '../layout/page.ts'
-import { withQuery } from '../layout/page-query.ts'
-import { placeWords, when } from '../layout/wording.ts'
-import { feedbackPage, turnId } from './ask-paths.ts'
+import { withQuery } from '../layout/page-routes.ts'
+
+export function chatPage(kbSlug: string, id?: string): string {
+  const path = `${kbPage(kbSlug)}/chat`
+  return id === undefined ? path : `${path}/${encodeURIComponent(id)}`
+}
+
+export function feedbackPage(kbSlug: string, id: string, turn: string): string {
+  return `${chatPage(kbSlug, id)}/turns/${encodeURIComponent(turn)}/feedback`
+}
+
+export function turnId(id: string): string {
+  return `turn-${id}`
+}
 
 export type ShownTurn = PastTurn & {
-  /** The rendered answer; undefined if the person may no longer read it. */
+  /** Rendered answer; undefined if the person may no longer read it. */
   rendered: { blocks: readonly string[] } | undefined
   sources: ReadonlyMap<string, readonly CitedSource[]>
   /** Reason why the configured model did not write the answer. */
@@ -54,11 +65,10 @@ function placeOf(place: Parameters<typeof placeWords>[0]): string {
   return words === undefined ? '' : `, ${words.toLowerCase()}`
 }
 
-/** Thumbs. A thumb down asks for a reason, which a curator reads. */
 function opinion(visit: Visit, kbSlug: string, chatId: string, { id, question }: ShownTurn): Html {
   const action = feedbackPage(kbSlug, chatId, id)
   return html`<div class="row opinion">
-    ${form(visit, { action }, html`<input type="hidden" name="vote" value="up">${button('👍 Helpful', { class: 'second' })}`)}
+    ${postButton(visit, action, '👍 Helpful', { class: 'second' }, { vote: 'up' })}
     <a class="button second" href="${action}">👎 Not helpful…</a>
     ${reaches(visit.session.role, 'curator') && html`<a href="${withQuery(`${kbPage(kbSlug)}/tests`, { question })}#add-title">Make a test of it…</a>`}
   </div>`

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress } from 'node:zlib'
 
-export type Asset = {
+type Asset = {
   type: string
   content: () => Promise<Buffer>
   /** The content compressed with brotli. */
@@ -63,10 +63,10 @@ function readSources(): Map<string, string> {
     .sort()
   const found = new Map<string, string>()
   const read = (path: string) => readFileSync(join(root, path), 'utf8')
-  const styles = files.filter((path) => path.endsWith('.css'))
-  // The frame first: rooms build on it.
-  const ordered = [...styles.filter(isOfFrame), ...styles.filter((path) => !isOfFrame(path))]
-  found.set('console.css', ordered.map(read).join('\n'))
+  // The styles of the layout come first: those of areas build on them.
+  const isOfArea = (path: string) => Number(!path.startsWith('layout/'))
+  const styles = files.filter((path) => path.endsWith('.css')).toSorted((a, b) => isOfArea(a) - isOfArea(b))
+  found.set('console.css', styles.map(read).join('\n'))
   for (const path of files) {
     if (/^islands\/[\w/-]+\.[jt]s$/.test(path) || path.endsWith('.svg')) found.set(path, read(path))
   }
@@ -100,26 +100,15 @@ function withoutTypes(source: string): string {
   }
 }
 
-function isOfFrame(path: string): boolean {
-  return path.startsWith('layout/')
-}
-
 function toAsset(name: string, source: string): Asset {
-  const extension = extname(name)
   let content: Promise<Buffer> | undefined
   let compressed: Promise<Buffer> | undefined
-  const readContent = () => {
-    // At the first request: what strips types takes 35 MB.
-    content ??= scriptOf(name, source).then((script) => Buffer.from(script))
-    return content
-  }
+  // At the first request: stripping types takes 35 MB.
+  const readContent = () => (content ??= scriptOf(name, source).then((script) => Buffer.from(script)))
   return {
-    type: types[extension] ?? 'application/octet-stream',
+    type: types[extname(name)] ?? 'application/octet-stream',
     content: readContent,
-    compressed() {
-      compressed ??= readContent().then((script) => compress(script))
-      return compressed
-    },
+    compressed: () => (compressed ??= readContent().then((script) => compress(script))),
   }
 }
 

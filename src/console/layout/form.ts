@@ -27,6 +27,30 @@ export function form(
   </form>`
 }
 
+/** Renders a button that posts to a path, with the given fields. */
+export function postButton(
+  visit: { formToken: string },
+  action: string,
+  label: HtmlPart,
+  more: Attributes = { class: 'second' },
+  fields: Readonly<Record<string, string>> = {},
+): Html {
+  return form(visit, { action }, [hidden(fields), button(label, more)])
+}
+
+/** Renders a button within a disclosure, so that a single click does not do what cannot be undone. */
+export function confirmedButton(
+  visit: { formToken: string },
+  action: string,
+  [summary, label]: readonly [summary: HtmlPart, label: HtmlPart],
+): Html {
+  return html`<details><summary>${summary}</summary>${postButton(visit, action, label, { class: 'danger' })}</details>`
+}
+
+export function hidden(fields: Readonly<Record<string, string>>): HtmlPart {
+  return Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)
+}
+
 /** Names every problem, with a link to the field that has it. */
 export function errorSummary(errors: FormErrors): Html | undefined {
   if (faultSentences(errors).length === 0) return undefined
@@ -42,121 +66,82 @@ export function errorItems(errors: FormErrors): Html[] {
   )
 }
 
-type ControlOptions = {
-  name: string
-  label: string
-  hint?: HtmlPart
-  errors?: FormErrors | undefined
-  attributes?: Attributes
-}
-
-export function field({
-  value,
-  type = 'text',
-  ...options
-}: ControlOptions & { value?: string | undefined; type?: string }): Html {
-  return labelled(
-    options,
-    (described) => html`<input type="${type}" name="${options.name}" value="${value ?? ''}"${described}>`,
-  )
-}
-
-export function textArea({ value, ...options }: ControlOptions & { value?: string | undefined }): Html {
-  // The first line break of a text area's content is not part of it.
-  return labelled(
-    options,
-    (described) => html`<textarea name="${options.name}"${described}>\n${value ?? ''}</textarea>`,
-  )
-}
-
-export type Choice = { value: string; label: string }
+export type Choice = readonly [value: string, label: string]
 
 /** Returns choices that are called by their values. */
 export function choicesOf(values: readonly string[]): Choice[] {
-  return values.map((value) => ({ value, label: value }))
+  return values.map((value) => [value, value])
 }
 
-export function selectField({
-  value,
-  choices,
-  ...options
-}: ControlOptions & { value?: string | undefined; choices: readonly Choice[] }): Html {
-  const listed = choices.map(
-    (choice) =>
-      html`<option value="${choice.value}"${choice.value === value && html` selected`}>${choice.label}</option>`,
-  )
-  return labelled(options, (described) => html`<select name="${options.name}"${described}>${listed}</select>`)
-}
-
-export function checkbox({
-  name,
-  label,
-  value = 'true',
-  isChecked,
-  hint,
-  errors,
-  attributes: more = {},
-}: ControlOptions & { value?: string; isChecked: boolean }): Html {
-  const id = idOf(name, value === 'true' ? '' : value)
-  const described = describe({ name, hint, errors }, id)
-  return html`<div class="field check">
-    <input type="checkbox" id="${id}" name="${name}" value="${value}"${isChecked && html` checked`}${described.attributes}${attributes(more)}>
-    <label for="${id}">${label}</label>
-    ${described.texts}
-  </div>`
-}
-
+type Values = Readonly<Record<string, string | readonly string[] | undefined>>
 type ControlDetails = Attributes & { hint?: string; type?: string }
+export type Controls = ReturnType<typeof controlsOf>
 
 /** Returns functions that make the controls of a form from the values and errors by name. */
-export function controlsOf(values: Readonly<Record<string, string | undefined>>, errors?: FormErrors) {
-  const ofControl = (name: string, label: string, { hint, ...attributes }: ControlDetails) => ({
-    ...{ name, label, value: values[name], errors, attributes },
-    ...(hint !== undefined && { hint }),
-  })
+export function controlsOf(values: Values, errors?: FormErrors) {
+  const textOf = (name: string) => [values[name] ?? ''].flat()[0] ?? ''
+  const describe = (name: string, id: string, hint: string | undefined) => {
+    const messages = errors?.fieldErrors?.[name] ?? []
+    const ids = [hint !== undefined && `${id}-hint`, messages.length > 0 && `${id}-error`].filter(Boolean)
+    return {
+      texts: html`${hint !== undefined && html`<p class="hint" id="${id}-hint">${hint}</p>`}
+        ${messages.length > 0 && html`<p class="error" id="${id}-error">${messages.join(' ')}</p>`}`,
+      described: attributes({
+        'aria-describedby': ids.length > 0 && ids.join(' '),
+        'aria-invalid': messages.length > 0 && 'true',
+      }),
+    }
+  }
+  const field = (
+    name: string,
+    label: string,
+    { hint, type: _, ...more }: ControlDetails,
+    control: (attributes: Html) => Html,
+  ) => {
+    const id = idOf(name)
+    const { texts, described } = describe(name, id, hint)
+    return html`<div class="field">
+      <label for="${id}">${label}</label>
+      ${texts}
+      ${control(html` id="${id}"${described}${attributes(more)}`)}
+    </div>`
+  }
   return {
-    text: (name: string, label: string, { type = 'text', ...details }: ControlDetails = {}) =>
-      field({ ...ofControl(name, label, details), type }),
-    area: (name: string, label: string, details: ControlDetails = {}) => textArea(ofControl(name, label, details)),
-    select: (name: string, label: string, choices: readonly Choice[], details: ControlDetails = {}) =>
-      selectField({ ...ofControl(name, label, details), choices }),
+    text: (name: string, label: string, details: ControlDetails = {}) =>
+      field(name, label, details, (more) => {
+        return html`<input type="${details.type ?? 'text'}" name="${name}" value="${textOf(name)}"${more}>`
+      }),
+    area: (name: string, label: string, details: ControlDetails = {}) =>
+      // The first line break of a text area's content is not part of it.
+      field(name, label, details, (more) => html`<textarea name="${name}"${more}>\n${textOf(name)}</textarea>`),
+    select: (name: string, label: string, choices: readonly Choice[], details: ControlDetails = {}) => {
+      const isChosen = (value: string) => value === textOf(name)
+      const options = choices.map(
+        ([value, text]) => html`<option value="${value}"${isChosen(value) && html` selected`}>${text}</option>`,
+      )
+      return field(name, label, details, (more) => html`<select name="${name}"${more}>${options}</select>`)
+    },
     /** A box that is ticked if its field has the value. */
-    check: (name: string, label: string, { value = 'true', ...details }: ControlDetails & { value?: string } = {}) =>
-      checkbox({ ...ofControl(name, label, details), value, isChecked: values[name] === value }),
+    check: (
+      name: string,
+      label: string,
+      { value = 'true', hint, ...more }: ControlDetails & { value?: string } = {},
+    ): Html => {
+      const id = idOf(name, value === 'true' ? '' : value)
+      const { texts, described } = describe(name, id, hint)
+      const isChecked = [values[name]].flat().includes(value)
+      return html`<div class="field check">
+        <input type="checkbox" id="${id}" name="${name}" value="${value}"${isChecked && html` checked`}${described}${attributes(more)}>
+        <label for="${id}">${label}</label>
+        ${texts}
+      </div>`
+    },
   }
 }
 
 /** A button that sends its form; `name` and `value` tell which of several it was. */
 export function button(label: HtmlPart, more: Attributes = {}): Html {
   return html`<button type="submit"${attributes(more)}>${label}</button>`
-}
-
-function labelled(options: ControlOptions, control: (attributes: Html) => Html): Html {
-  const id = idOf(options.name)
-  const described = describe(options, id)
-  return html`<div class="field">
-    <label for="${id}">${options.label}</label>
-    ${described.texts}
-    ${control(html` id="${id}"${described.attributes}${attributes(options.attributes ?? {})}`)}
-  </div>`
-}
-
-function describe(
-  { name, hint, errors }: Pick<ControlOptions, 'name' | 'hint' | 'errors'>,
-  id: string,
-): { texts: Html; attributes: Html } {
-  const messages = errors?.fieldErrors?.[name] ?? []
-  const ids = [hint !== undefined && `${id}-hint`, messages.length > 0 && `${id}-error`].filter(
-    (part) => part !== false,
-  )
-  return {
-    texts: html`${hint !== undefined && html`<p class="hint" id="${id}-hint">${hint}</p>`}
-      ${messages.length > 0 && html`<p class="error" id="${id}-error">${messages.join(' ')}</p>`}`,
-    attributes: attributes({
-      'aria-describedby': ids.length > 0 && ids.join(' '),
-      'aria-invalid': messages.length > 0 && 'true',
-    }),
-  }
 }
 
 /** The id of a field's control; what a form is rendered with must not repeat names. */

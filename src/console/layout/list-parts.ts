@@ -1,25 +1,70 @@
-import { button, type Choice, form } from './form.ts'
-import { type Attributes, attributes, type Html, html, icon } from './html-template.ts'
+import { button, type Choice, form, hidden, postButton } from './form.ts'
+import { type Attributes, attributes, type Html, type HtmlPart, html, icon } from './html-template.ts'
 import type { Visit } from './page.ts'
+
+type TableOptions = {
+  caption?: HtmlPart
+  class?: 'wide' | 'fields' | 'work'
+  /** How many of the last columns hold numbers. */
+  numbers?: number
+  /** Sentence in place of a table without rows. */
+  empty?: string
+}
+
+/** Renders a table that scrolls by itself where it is too wide. @param rows the cells of each row */
+export function dataTable(
+  label: string,
+  headings: readonly HtmlPart[],
+  rows: readonly Html[],
+  { caption, class: look, numbers = 0, empty }: TableOptions = {},
+): Html {
+  if (rows.length === 0 && empty !== undefined) return html`<p class="empty">${empty}</p>`
+  const number = (column: number) => column >= headings.length - numbers && html` class="number"`
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="${label}"><table${look && html` class="${look}"`}>
+    ${caption && html`<caption>${caption}</caption>`}
+    <thead><tr>${headings.map((heading, column) => html`<th scope="col"${number(column)}>${heading}</th>`)}</tr></thead>
+    <tbody>${rows.map((cells) => html`<tr>${cells}</tr>`)}</tbody>
+  </table></div>`
+}
+
+export const actionsHeading = html`<span class="unseen">Actions</span>`
+
+type Turn = {
+  label: string
+  page: number
+  pages: number
+  href(page: number): string
+  words?: readonly [before: string, unit: string, next: string]
+}
+
+export function turnPages({ label, page, pages, href, words = ['Before', 'Page', 'Next'] }: Turn): Html | undefined {
+  if (pages < 2) return undefined
+  const [before, unit, next] = words
+  return html`<nav class="row" aria-label="${label}">
+    ${page > 1 && html`<a rel="prev" href="${href(page - 1)}">${before}</a>`}
+    <span>${unit} ${page} of ${pages}</span>
+    ${page < pages && html`<a rel="next" href="${href(page + 1)}">${next}</a>`}
+  </nav>`
+}
 
 type Filter = {
   label: string
   value: string | undefined
-  /** The one of value `''` asks for nothing. */
+  /** The choice with value `''` removes the filter. */
   choices: readonly Choice[]
   /** Returns the address of the list with this choice. */
   href(value: string | undefined): string
-  /** The value that the list has when nobody has chosen. */
+  /** Default value of the list. */
   usual?: string
 }
 
 export function filterChip({ label, value = '', choices, href, usual = '' }: Filter): Html {
-  const chosen = choices.find((choice) => choice.value === value)
+  const [, chosen = value] = choices.find(([known]) => known === value) ?? []
   const isActive = value !== '' && value !== usual
-  return html`<details class="chip-menu" name="filter"><summary class="chip${isActive && ' active'}">${value === '' ? label : html`<span class="unseen">${label}:</span> <bdi>${chosen?.label ?? value}</bdi>`} ${icon('chevron-down')}</summary>
+  return html`<details class="chip-menu" name="filter"><summary class="chip${isActive && ' active'}">${value === '' ? label : html`<span class="unseen">${label}:</span> <bdi>${chosen}</bdi>`} ${icon('chevron-down')}</summary>
     <ul class="menu-list">${choices.map(
-      (choice) =>
-        html`<li><a href="${href(choice.value || undefined)}"${choice.value === value && html` aria-current="true"`}><bdi>${choice.label}</bdi></a></li>`,
+      ([choice, text]) =>
+        html`<li><a href="${href(choice || undefined)}"${choice === value && html` aria-current="true"`}><bdi>${text}</bdi></a></li>`,
     )}</ul></details>`
 }
 
@@ -28,33 +73,32 @@ type Words = {
   label: string
   placeholder: string
   value: string | undefined
-  /** The other filters, which it keeps. */
+  /** Other filters, which the form keeps. */
   others: Readonly<Record<string, string | undefined>>
   more?: Attributes
 }
 
 export function wordsFilter({ action, label, placeholder, value = '', others, more = {} }: Words): Html {
   return html`<form class="words" method="get" action="${action}" role="search" aria-label="${label}"${attributes(more)}>
-    ${Object.entries(others).map(([name, other]) => other !== undefined && html`<input type="hidden" name="${name}" value="${other}">`)}
+    ${Object.entries(others).map(([name, other]) => other !== undefined && hidden({ [name]: other }))}
     <label class="unseen" for="filter-text">${placeholder}</label>
     <input id="filter-text" name="text" type="search" value="${value}" placeholder="${placeholder}" maxlength="200" dir="auto" autocomplete="off">
     <button type="submit" class="unseen">Filter</button>
   </form>`
 }
 
-/** Keeps what a list is narrowed to for the rail, or takes it from there. */
+/** Renders a form that saves the filter of a list for the sidebar, or removes it from there. */
 export function savedFilter(visit: Visit, path: string): Html {
   const saved = visit.session.filters.find((filter) => filter.path === path)
-  const hidden = html`<input type="hidden" name="path" value="${path}">`
   if (saved !== undefined) {
     const label = html`<span class="unseen">Remove the saved filter</span> <bdi>${saved.name}</bdi> ${icon('x')}`
-    return form(visit, { action: '/account/filters/remove' }, html`${hidden}${button(label, { class: 'chip active' })}`)
+    return postButton(visit, '/account/filters/remove', label, { class: 'chip active' }, { path })
   }
   return html`<details class="chip-menu" name="filter"><summary class="chip">${icon('bookmark')} Save filter</summary>
     ${form(
       visit,
       { action: '/account/filters', attributes: { class: 'menu-list row' } },
-      html`${hidden}<label for="filter-name">Name</label>
+      html`${hidden({ path })}<label for="filter-name">Name</label>
         <input id="filter-name" name="name" required maxlength="60" dir="auto" autocomplete="off">${button('Save', { class: 'second' })}`,
     )}</details>`
 }
@@ -63,13 +107,13 @@ type LiveNotice = {
   /** Events that change what the page shows, separated by spaces. */
   kinds: string
   kb: string | undefined
-  /** The page as it is now. */
+  /** Path of the current page. */
   path: string
-  /** Id of the part that is taken from there; without it, the page is loaded. */
+  /** Id of the part that is replaced from there. Undefined loads the page. */
   target?: string
 }
 
-/** Says that there is something new, and shows it when asked, so that nothing moves while somebody reads. For the island `live`. */
+/** Announces that there is something new, and shows it on request, so that nothing moves while somebody reads. For the island `live`. */
 export function liveNotice({ kinds, kb, path, target }: LiveNotice): Html {
   return html`<div class="live" data-live="${kinds}"${kb !== undefined && html` data-live-kb="${kb}"`}>
     <p role="status" data-live-news></p>

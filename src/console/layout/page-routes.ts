@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
-import type { z } from 'zod'
+import { z } from 'zod'
+import type { AppContext } from '../../app/open-context.ts'
 import { GanglionError } from '../../contract/errors.ts'
+import { KbId } from '../../contract/identifiers.ts'
 import { callerOf } from '../../http/access/auth.ts'
 import { formTokenOf } from '../../http/access/session-cookie.ts'
 import { policyWith } from '../../http/response/security-headers.ts'
@@ -22,12 +24,12 @@ const errorTitles: Readonly<Record<number, string>> = {
 }
 
 export function send(reply: FastifyReply, markup: Html, status = 200): FastifyReply {
-  const nonce = askedNonce(reply.request)
+  const nonce = nonces.get(reply.request)
   if (nonce !== undefined) reply.header('content-security-policy', policyWith(nonce))
   return reply.code(status).type('text/html; charset=utf-8').send(String(markup))
 }
 
-/** Whether htmx asks: it wants the fragment that changes, not the page around it. */
+/** True for a request of htmx, which needs the fragment that changes without the page around it. */
 export function isFragment({ headers }: FastifyRequest): boolean {
   return headers['hx-request'] === 'true'
 }
@@ -67,8 +69,23 @@ export function visitOf(request: FastifyRequest): Visit {
   return visit
 }
 
-function askedNonce(request: FastifyRequest): string | undefined {
-  return nonces.get(request)
+export const KbParams = z.object({ kb: KbId })
+
+/** A whole number from 1 in the query. */
+export function countField(maxDigits: number) {
+  const pattern = new RegExp(`^[1-9][0-9]{0,${maxDigits - 1}}$`)
+  return z.string().regex(pattern, 'must be a whole number from 1').transform(Number)
+}
+
+/** A field of a filter in the query. An empty value removes the filter. */
+export function filter<Schema extends z.ZodType>(schema: Schema) {
+  return z.preprocess((value) => (value === '' ? undefined : value), schema.optional())
+}
+
+export function withQuery(path: string, query: Readonly<Record<string, string | number | undefined>>): string {
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value))
+  return parameters.size === 0 ? path : `${path}?${parameters}`
 }
 
 /** A validated request of a signed-in person. */
@@ -80,7 +97,7 @@ export type ConsoleRequest<Params = unknown, Query = unknown, Body = unknown> = 
   params: Params
   query: Query
   body: Body
-  /** Sentence about the action whose redirect led here. */
+  /** Sentence about the action that redirected to this page. */
   notice: HtmlPart
 }
 
@@ -88,6 +105,9 @@ export type ConsoleRequest<Params = unknown, Query = unknown, Body = unknown> = 
 export type PageAnswer = Html | { page: Html; status: number } | { to: string } | FastifyReply
 
 export type FormRefusal = { status: number; errors: FormErrors }
+
+/** State of a page with a form: what was typed into it, and why that was rejected. */
+export type FormView<Typed> = { notice?: HtmlPart; typed?: Typed | undefined; errors?: FormErrors | undefined }
 
 type Schemas<P, Q, B> = {
   params?: P
@@ -111,8 +131,22 @@ type FormRoute<P, Q, B> = Schemas<P, Q, B> & {
   explain?(error: unknown): FormRefusal
 }
 
-/** Returns functions that add pages and forms with the same configuration to the console. */
-export function pagesOf(app: ZodFastify, shared: FastifyContextConfig = {}) {
+type FormPage<P, Q, B> = Omit<FormRoute<P, Q, B>, 'refused'> & {
+  /** Renders the page: at first, and again if its form is refused. */
+  show(sent: Sent<P, Q, unknown>, view: FormView<z.output<B>>): Html | Promise<Html>
+}
+
+type Pages = ReturnType<typeof pagesOf>
+
+/** Returns a function that adds pages with the same configuration to the console. */
+export function consolePages<Added extends void | Promise<void>>(
+  shared: FastifyContextConfig,
+  add: (pages: Pages, ctx: AppContext, app: ZodFastify) => Added,
+): (app: ZodFastify, ctx: AppContext) => Added {
+  return (app, ctx) => add(pagesOf(app, shared), ctx, app)
+}
+
+export function pagesOf(app: ZodFastify, shared: FastifyContextConfig) {
   const adding =
     (method: 'GET' | 'POST') =>
     <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType>(
@@ -137,21 +171,30 @@ export function pagesOf(app: ZodFastify, shared: FastifyContextConfig = {}) {
         return 'page' in answer ? send(reply, answer.page, answer.status) : answer
       }
     }
-  const post = adding('POST')
+  const [get, post] = [adding('GET'), adding('POST')]
+  /** Adds a form that is shown again if it is refused. */
+  const form = <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType>(
+    url: string,
+    { act, refused, explain = refusedForm, ...schemas }: FormRoute<P, Q, B>,
+  ): void =>
+    post(url, schemas, async (sent) => {
+      try {
+        return await act(sent)
+      } catch (error) {
+        const refusal = explain(error)
+        return { page: await refused(sent, refusal), status: refusal.status }
+      }
+    })
   return {
-    get: adding('GET'),
-    post,
-    /** Adds a form that is shown again if it is refused. */
-    form<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType>(url: string, route: FormRoute<P, Q, B>): void {
-      const { act, refused, explain = refusedForm } = route
-      post(url, route, async (sent) => {
-        try {
-          return await act(sent)
-        } catch (error) {
-          const refusal = explain(error)
-          return { page: await refused(sent, refusal), status: refusal.status }
-        }
-      })
+    ...{ get, post, form },
+    /** Adds a page with a form that posts to the page's own path. */
+    formPage<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType>(
+      url: string,
+      { show, ...route }: FormPage<P, Q, B>,
+    ): void {
+      const { body: _, ...schemas } = route
+      get(url, schemas, (sent) => show(sent, { notice: sent.notice }))
+      form(url, { ...route, refused: (sent, { errors }) => show(sent, { typed: sent.body, errors }) })
     },
   }
 }

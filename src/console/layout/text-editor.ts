@@ -1,12 +1,12 @@
 import { kbPage } from '../../contract/console-paths.ts'
-import { type FormErrors, textArea } from './form.ts'
+import type { Controls } from './form.ts'
 import { type Attributes, type HtmlPart, html } from './html-template.ts'
 
 type EditorPlace = {
   kb: { slug: string }
   /** Path of the page, to rank completions of links. */
   path: string | undefined
-  /** Answers with what stands beside the text. */
+  /** Path that returns the preview of the text. */
   preview: string
 }
 
@@ -16,30 +16,24 @@ export function editorAttributes({ kb, path, preview }: EditorPlace): Attributes
   return { 'data-editor': true, 'data-complete-at': completeAt, 'data-path': path, 'data-preview': preview }
 }
 
-type Area = { value: string; errors: FormErrors | undefined; attributes?: Attributes }
-
-export function contentArea({ value, errors, attributes }: Area): HtmlPart {
-  return textArea({
-    name: 'content',
-    label: 'Text',
+export function contentArea({ area }: Controls, rows: number): HtmlPart {
+  return area('content', 'Text', {
     hint: html`Markdown. <code>[[</code> links to a page, <code>[[supersedes:</code> says how.
       <span class="with-scripts"><kbd>Ctrl+B</kbd> bold, <kbd>Ctrl+I</kbd> italic, <kbd>Ctrl+K</kbd> link, <kbd>Ctrl+S</kbd> keeps
       the draft. <kbd>Tab</kbd> takes a suggestion or goes to the next cell of a table, and otherwise leaves the text.</span>`,
-    ...{ value, errors },
-    attributes: { dir: 'auto', spellcheck: 'true', ...completes('text'), ...attributes },
+    ...{ dir: 'auto', spellcheck: 'true', ...completes('text'), rows },
   })
 }
 
-export function tagsArea({ value, errors }: Area): HtmlPart {
-  const attributes = { rows: 2, dir: 'auto', ...completes('tags') }
-  return textArea({ name: 'tags', label: 'Tags', hint: 'With commas between them.', value, errors, attributes })
+export function tagsArea({ area }: Controls): HtmlPart {
+  return area('tags', 'Tags', { hint: 'With commas between them.', rows: 2, dir: 'auto', ...completes('tags') })
 }
 
 export function completes(kind: 'text' | 'tags' | 'edges'): Attributes {
   return { 'data-complete': kind, autocomplete: 'off' }
 }
 
-/** A form with what its text would look like beside it. */
+/** Renders a form next to the preview of its text. */
 export function besideForm(form: HtmlPart, beside: HtmlPart): HtmlPart {
   return html`<div class="editor">
     ${form}

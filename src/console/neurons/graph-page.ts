@@ -1,11 +1,38 @@
+import { z } from 'zod'
 import { kbPage, neuronPage, newPage } from '../../contract/console-paths.ts'
 import type { Graph } from '../../contract/graph.ts'
 import { reaches } from '../../contract/vocabulary.ts'
-import type { LooseEnds } from '../../pages/graph/read-loose-ends.ts'
+import { describeKb } from '../../pages/describe-kb.ts'
+import { readWholeGraph } from '../../pages/graph/read-graph.ts'
+import { type LooseEnds, readLooseEnds } from '../../pages/graph/read-loose-ends.ts'
 import { type Html, html } from '../layout/html-template.ts'
 import { type PageKb, page, type Visit } from '../layout/page.ts'
+import { consolePages, KbParams } from '../layout/page-routes.ts'
 
-/** The whole graph of a knowledge base: a drawing for those with scripts, and lists that say what matters of it. */
+const GraphQuery = z.object({ ends: z.literal('1').exactOptional() })
+/** Pages of a graph that is shown with its loose ends at once: these take longer to find than the graph takes to draw. */
+const maxWaited = 1000
+
+export const graphRoutes = consolePages({}, (pages, ctx) => {
+  pages.get('/kb/:kb/graph', { params: KbParams, query: GraphQuery }, async ({ visit, caller, params, query }) => {
+    const kb = await describeKb(ctx, caller, params.kb)
+    const graph = await readWholeGraph(ctx, caller, kb.slug)
+    const isLater = graph.nodes.length > maxWaited && query.ends === undefined
+    const ends = isLater ? undefined : await readLooseEnds(ctx, caller, kb.slug)
+    return graphPage(visit, kb, { graph, ends })
+  })
+
+  pages.get('/kb/:kb/graph/data', { params: KbParams }, async ({ reply, caller, params }) => {
+    const { nodes, edges } = await readWholeGraph(ctx, caller, params.kb)
+    const places = new Map(nodes.map(({ seqId }, index) => [seqId, index]))
+    return reply.send({
+      nodes: nodes.map(({ seqId, title }) => ({ seqId, title })),
+      links: edges.map(({ source, target }) => [places.get(source), places.get(target)]),
+    })
+  })
+})
+
+/** Renders the graph of a knowledge base: a drawing if scripts run, and lists of its main facts. */
 export function graphPage(visit: Visit, kb: PageKb, { graph, ends }: { graph: Graph; ends: Ends | undefined }): Html {
   const main = html`
     <h1>Graph</h1>
@@ -19,25 +46,20 @@ export function graphPage(visit: Visit, kb: PageKb, { graph, ends }: { graph: Gr
               <span class="hint" data-under>${graph.nodes.length} pages${graph.truncated && ', the best connected ones'}, ${links(graph.edges.length)}</span></p></div>
           ${connected(kb.slug, graph)}`
     }
-    ${ends === undefined ? endsLater(kb.slug) : html`<div id="ends">${orphans(kb.slug, ends)}${gaps(visit, kb.slug, ends)}</div>`}`
+    ${ends === undefined ? html`<p><a href="${kbPage(kb.slug)}/graph?ends=1#ends">Pages without links, and gaps</a></p>` : html`<div id="ends">${orphans(kb.slug, ends)}${gaps(visit, kb.slug, ends)}</div>`}`
   return page(visit, { title: 'Graph', main, kb, islands: ['graph'], scripts: ['d3-force.js'] })
 }
 
 type Ends = Omit<LooseEnds, 'kb'>
 
-/** Links to orphans and gaps, which take longer to find than the graph takes to draw. */
-function endsLater(kbSlug: string): Html {
-  return html`<p><a href="${kbPage(kbSlug)}/graph?ends=1#ends">Pages without links, and gaps</a></p>`
-}
-
-const maxListed = 30
+const maxConnected = 30
 
 function connected(kbSlug: string, { nodes, edges }: Graph): Html {
   const degrees = new Map<string, number>()
   for (const seqId of edges.flatMap(({ source, target }) => [source, target]))
     degrees.set(seqId, (degrees.get(seqId) ?? 0) + 1)
   return html`<section><h2>Best connected</h2><ol>${nodes
-    .slice(0, maxListed)
+    .slice(0, maxConnected)
     .map(
       ({ seqId, title }) =>
         html`<li><a href="${neuronPage(kbSlug, seqId)}" dir="auto">${title}</a> <span class="hint">${links(degrees.get(seqId) ?? 0)}</span></li>`,

@@ -1,12 +1,19 @@
-import { neuronPage, sourcePage, stalePage, tagPage, versionPage } from '../../contract/console-paths.ts'
-import type { Graph } from '../../contract/graph.ts'
+import { z } from 'zod'
+import { neuronPage, proposedPage, sourcePage, stalePage, tagPage, versionPage } from '../../contract/console-paths.ts'
+import { GanglionError, undefinedOn } from '../../contract/errors.ts'
+import { CommitId } from '../../contract/identifiers.ts'
+import { NeuronPath } from '../../contract/neurons.ts'
 import { reaches } from '../../contract/vocabulary.ts'
-import type { NeuronView } from '../../pages/read-page.ts'
-import { button, form } from '../layout/form.ts'
-import { content, type Html, html, icon, trusted } from '../layout/html-template.ts'
+import { readHistory } from '../../pages/read-history.ts'
+import { type NeuronView, readPage } from '../../pages/read-page.ts'
+import { sayStillTrue } from '../../pages/write/say-still-true.ts'
+import { noteQuestion } from '../../search/kb/question-log.ts'
+import { postButton } from '../layout/form.ts'
+import { content, type Html, html, icon, trusted, when } from '../layout/html-template.ts'
 import { page, type Visit } from '../layout/page.ts'
-import { when } from '../layout/wording.ts'
-import { crumbs } from './rail.ts'
+import { consolePages } from '../layout/page-routes.ts'
+import { historyPage, versionsShown } from './history-page.ts'
+import { crumbs, foldersOf, kbRail } from './rail.ts'
 
 const width = 480
 const height = 360
@@ -24,47 +31,69 @@ const edgeNames: Readonly<Record<string, [from: string, to: string]>> = {
   'caused-by': ['Caused by', 'Causes'],
 }
 
-export type Done = keyof typeof notices
-
 const notices = {
   published: 'Your change is published.',
   renamed: 'The page has its new name.',
   verified: 'The page counts as true.',
 }
-/** Fewer headings than this are found by looking. */
+/** Minimum number of headings for a list of them. */
 const leastHeadings = 4
 const mostHeadings = 200
 
-type Heading = { level: number; id: Html; label: Html }
+/** Query of a page. Without a commit, it is the latest version. */
+const ReadQuery = z.object({
+  at: CommitId.exactOptional(),
+  done: z.enum(['published', 'renamed', 'verified']).exactOptional(),
+  /** Search query that led to the page. */
+  for: z.string().max(1000).exactOptional(),
+})
 
-export function neuronView(
-  visit: Visit,
-  view: NeuronView,
-  { done, rail }: { done?: Done | undefined; rail: Html },
-): Html {
-  const { kb, neuron, rendered } = view
-  const main = html`<div class="neuron">
-    <header class="page-head">
-      ${crumbs(kb, foldersOf(neuron.path))}
-      <div class="headline"><h1 dir="auto">${neuron.title}</h1>${actions(visit, view)}</div>
-      ${facts(visit, view)}
-      ${pastNotice(view)}${staleNotice(visit, view)}
-    </header>
-    ${headingList(rendered)}
-    <article class="page">
-      ${rendered.blocks.length > 0 ? content(rendered) : html`<p class="empty">This page is empty.</p>`}
-    </article>
-    <aside class="page-about" aria-label="About this page">
-      ${tags(view)}${links(view)}${mentions(view)}${around(view)}${sources(view)}${citation(view)}
-    </aside>
-  </div>`
-  const islands = done === undefined ? ['copy'] : ['copy', 'drafts']
-  return page(visit, { title: neuron.title, main, kb, rail, islands, notice: done && notices[done] })
-}
+export const neuronRoutes = consolePages({}, (pages, ctx) => {
+  pages.get('/kb/:kb/neurons/:seqId', { params: NeuronPath, query: ReadQuery, notices }, async (sent) => {
+    const { visit, caller, params, notice } = sent
+    const { done, for: question, ...version } = sent.query
+    const reading = readPage(ctx, caller, { ...params, ...version })
+    // Only curators are told that a page was removed.
+    const view = await (reaches(visit.session.role, 'curator') ? reading.catch(undefinedOn('not_found')) : reading)
+    if (view === undefined) {
+      const history = await readHistory(ctx, caller, { ...params, limit: versionsShown })
+      if (!history.isRemoved) throw new GanglionError('not_found')
+      return { page: historyPage(visit, history), status: 404 }
+    }
+    const { kb, neuron, rendered } = view
+    const { path, seqId, title } = neuron
+    if (question !== undefined) {
+      const kb = await ctx.readableKb(caller.tenantId, params.kb)
+      await noteQuestion(ctx, caller, kb, question, { opened: seqId })
+    }
+    const folders = foldersOf(path)
+    const main = html`<div class="neuron">
+      <header class="page-head">
+        ${crumbs(kb, folders)}
+        <div class="headline"><h1 dir="auto">${title}</h1>${actions(visit, view)}</div>
+        ${facts(visit, view)}
+        ${pastNotice(view)}${staleNotice(visit, view)}
+      </header>
+      ${headingList(rendered)}
+      <article class="page">
+        ${rendered.blocks.length > 0 ? content(rendered) : html`<p class="empty">This page is empty.</p>`}
+      </article>
+      <aside class="page-about" aria-label="About this page">
+        ${tags(view)}${links(view)}${mentions(view)}${around(view)}${sources(view)}${citation(view)}
+      </aside>
+    </div>`
+    const islands = done === undefined ? ['copy'] : ['copy', 'drafts']
+    const rail = await kbRail(ctx, caller, kb.slug, { folders, seqId })
+    return page(visit, { title, main, kb, rail, islands, notice })
+  })
 
-export function foldersOf(path: string): string[] {
-  return path.split('/').slice(1, -1)
-}
+  const ofCurators = { params: NeuronPath, config: { people: 'curator' } } as const
+  pages.post('/kb/:kb/neurons/:seqId/still-true', ofCurators, async ({ caller, params: { kb, seqId } }) => {
+    const answer = await sayStillTrue(ctx, caller, { kb, seqId }, {})
+    const isDone = answer.status === 'approved'
+    return { to: isDone ? `${neuronPage(kb, seqId)}?done=verified` : proposedPage(answer.candidateId) }
+  })
+})
 
 function facts(visit: Visit, { kb, neuron, approvedBy }: NeuronView): Html {
   const { seqId, version, updatedAt, verified, owner } = neuron
@@ -91,7 +120,7 @@ function staleNotice(visit: Visit, { kb, neuron, current, pastDate }: NeuronView
   return html`<p class="warning">${why.length > 0 ? why : 'This page is past its date, or older than a document that it cites. '}Nobody has said since that it is still true. ${next} <a href="${stalePage(kb.slug)}">All such pages</a></p>`
 }
 
-/** A page of a preview is no page yet: what is changed, or said to be true, is the one on main, with another text. */
+/** False in a preview, where an edit or a confirmation would apply to the page on `main`, which has another text. */
 const isOnMain = ({ previewBanner }: Visit) => previewBanner === undefined
 
 const mayChange = (visit: Visit) => isOnMain(visit) && reaches(visit.session.role, 'curator')
@@ -103,7 +132,7 @@ function actions(visit: Visit, { kb, neuron, current }: NeuronView): Html | unde
     <a class="button" href="${path}/edit">${icon('pencil')} Edit</a>
     <a class="button second" href="${path}/rename">Rename</a>
     <a class="button second" href="${path}/remove">Remove</a>
-    ${current === neuron.version && form(visit, { action: `${path}/still-true` }, button('Still true', { class: 'second' }))}
+    ${current === neuron.version && postButton(visit, `${path}/still-true`, 'Still true')}
   </div>`
 }
 
@@ -125,8 +154,8 @@ export function headingList({ blocks }: { blocks: readonly string[] }): Html | u
   </details></nav>`
 }
 
-/** The sanitiser has made the block: each element at the top of a page, and so each of its headings, is one. */
-function headingOf(block: string): Heading | undefined {
+/** Parses a heading. The sanitiser makes each element at the top of a page, and so each of its headings, one block. */
+function headingOf(block: string) {
   const [, level = '', id = '', inner = ''] =
     /^<h([2-4])\s(?:[^>]*\s)?id="([^"]+)"[^>]*>([\s\S]*)<\/h\1>\s*$/.exec(block) ?? []
   // Both are escaped as they stand in the block.
@@ -134,7 +163,7 @@ function headingOf(block: string): Heading | undefined {
     .replace(/<[^>]*>/g, '')
     .replaceAll('<', '')
     .trim()
-  return label === '' ? undefined : { level: Number(level), id: trusted(id), label: trusted(label) }
+  return label === '' ? undefined : { level, id: trusted(id), label: trusted(label) }
 }
 
 function tags({ kb, neuron }: NeuronView): Html | undefined {
@@ -182,11 +211,6 @@ function mentions({ kb, neuron, mentions: shown }: NeuronView): Html | undefined
   </section>`
 }
 
-function around({ kb, around: graph }: NeuronView): Html | undefined {
-  if (graph.nodes.length < 2) return undefined
-  return html`<section><h2>Around this page</h2>${aroundMap(kb.slug, graph)}</section>`
-}
-
 function sources({ kb, neuron: { sources: from = [] } }: NeuronView): Html | undefined {
   if (from.length === 0) return undefined
   return html`<section><h2>Sources</h2><ul>${from.map((source) => {
@@ -203,7 +227,6 @@ function sources({ kb, neuron: { sources: from = [] } }: NeuronView): Html | und
   })}</ul></section>`
 }
 
-/** Renders the citation, a permanent name of this version. */
 function citation({ kb, neuron: { seqId, commit } }: NeuronView): Html {
   return html`<section><h2>Cite</h2>
     <div class="row copied"><input readonly value="${seqId}@${commit}" aria-label="Citation" data-copy>
@@ -211,25 +234,27 @@ function citation({ kb, neuron: { seqId, commit } }: NeuronView): Html {
 }
 
 /**
- * The first of a graph's Neurons in the middle, the others around it. A drawing for the eye: the lists of links and mentions say the same,
- * so that it is hidden from screen readers.
+ * Draws the Neuron in the middle and its neighbours around it. The lists of links and mentions say the same, so the drawing is hidden
+ * from screen readers.
  */
-function aroundMap(kbSlug: string, { nodes, edges, truncated }: Graph): Html {
-  const places = new Map(nodes.map(({ seqId }, index) => [seqId, placeOf(index, nodes.length - 1)]))
+function around({ kb, around: { nodes, edges, truncated } }: NeuronView): Html | undefined {
+  if (nodes.length < 2) return undefined
+  const placed = nodes.map((node, index) => ({ ...node, index, ...placeOf(index, nodes.length - 1) }))
+  const places = new Map(placed.map((place) => [place.seqId, place]))
   const lines = edges.flatMap(({ source, target }) => {
     const [from, to] = [places.get(source), places.get(target)]
     return from && to ? [html`<line x1="${from.x}" y1="${from.y}" x2="${to.x}" y2="${to.y}"/>`] : []
   })
-  return html`<svg class="page-map" viewBox="0 0 ${width} ${height}" aria-hidden="true" focusable="false">
+  return html`<section><h2>Around this page</h2><svg class="page-map" viewBox="0 0 ${width} ${height}" aria-hidden="true" focusable="false">
     <g class="lines">${lines}</g>
-    ${nodes.map(({ seqId, title }, index) => {
-      const { x, y } = placeOf(index, nodes.length - 1)
-      return html`<a href="${neuronPage(kbSlug, seqId)}" tabindex="-1"${index === 0 && html` class="middle"`}>
+    ${placed.map(
+      ({ seqId, title, index, x, y }) =>
+        html`<a href="${neuronPage(kb.slug, seqId)}" tabindex="-1"${index === 0 && html` class="middle"`}>
         <title>${title}</title><circle cx="${x}" cy="${y}" r="5"/>
-        <text x="${x}" y="${y < height / 2 ? y - 10 : y + 18}" text-anchor="middle">${short(title)}</text></a>`
-    })}
+        <text x="${x}" y="${y < height / 2 ? y - 10 : y + 18}" text-anchor="middle">${short(title)}</text></a>`,
+    )}
   </svg>
-  ${truncated && html`<p class="hint">There are more pages around this one.</p>`}`
+  ${truncated && html`<p class="hint">There are more pages around this one.</p>`}</section>`
 }
 
 function placeOf(index: number, around: number): { x: number; y: number } {

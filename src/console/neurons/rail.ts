@@ -7,18 +7,18 @@ import type { Caller } from '../../rules/access/caller.ts'
 import { type Html, html, icon } from '../layout/html-template.ts'
 import type { PageKb } from '../layout/page.ts'
 
-/** Entries of a folder, and tags. The pages of both have all. */
+/** Maximum number of entries of a folder, and of tags. Their pages list all. */
 const most = { entries: 40, tags: 8 }
 
-/** Place of a page: its folders, outermost first, and its seqId unless the page shows a folder. */
+/** Place of a page in the tree: its folders, outermost first. Without a seqId, the page shows the last folder. */
 type Place = { folders: readonly string[]; seqId?: string }
 
-/** The tree of a knowledge base with the folders of one page open, and its most used tags, for the rail. */
+/** Renders the tree of a knowledge base with the folders of one page open, and its most used tags, for the sidebar. */
 export async function kbRail(ctx: AppContext, caller: Caller, kb: string, { folders, seqId }: Place): Promise<Html> {
   const levels: TreePage[] = []
   for (let depth = 0; depth <= folders.length; depth++) {
     const folder = folders.slice(0, depth).join('/')
-    // A version that is read may stand in a folder that is gone.
+    // The folder of an old version may no longer exist.
     const level = await readTree(ctx, caller, kb, { folder, limit: most.entries }).catch(undefinedOn('not_found'))
     if (level === undefined) break
     levels.push(level)
@@ -39,7 +39,7 @@ function branch([level, ...deeper]: readonly TreePage[], seqId: string | undefin
   const { kb, folder, entries, nextCursor } = level
   const open = deeper[0]?.folder
   const isHere = (path: string) => seqId === undefined && deeper.length === 1 && path === open
-  // By what is shown: the path of a page can end in signs that say nothing.
+  // Sorts by what is shown: file names may end in random characters.
   const shown = (entry: TreeEntry) => (entry.kind === 'folder' ? `0 ${entry.name}` : `1 ${entry.title} ${entry.seqId}`)
   const inOrder = entries.toSorted((one, other) => (shown(one) < shown(other) ? -1 : 1))
   return html`<ul>${inOrder.map((entry) =>
@@ -51,7 +51,11 @@ function branch([level, ...deeper]: readonly TreePage[], seqId: string | undefin
   ${nextCursor !== null && html`<li><a href="${treePage(kb.slug, folder)}">More…</a></li>`}</ul>`
 }
 
-/** The way to a page or folder: the knowledge base, and the folders around it, each a link. */
+export function foldersOf(path: string): string[] {
+  return path.split('/').slice(1, -1)
+}
+
+/** Renders the knowledge base and the folders above a page or folder, each as a link. */
 export function crumbs(kb: PageKb, folders: readonly string[]): Html {
   return html`<nav class="crumbs" aria-label="Folders"><ol>
     <li><a href="${treePage(kb.slug, '')}" dir="auto">${kb.title}</a></li>

@@ -1,13 +1,12 @@
 import { candidatePage, kbPage, neuronPage, sourcePage } from '../../contract/console-paths.ts'
 import type { ActivityItem } from '../../events/activity-item.ts'
-import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
-import { withQuery } from '../layout/page-query.ts'
-import { counted, numberText, when } from '../layout/wording.ts'
+import { counted, type Html, type HtmlPart, html, numberText, when } from '../layout/html-template.ts'
+import { withQuery } from '../layout/page-routes.ts'
 
-/** Things of one kind by one hand in one knowledge base, of one hour; the latest first. `isCut`: there may be more of them. */
+/** Events of one kind by one author in one knowledge base within an hour, latest first. `isCut`: there may be more of them. */
 type ActivityGroup = { items: [ActivityItem, ...ActivityItem[]]; isCut: boolean }
 
-/** Fewer are told one by one. */
+/** Minimum number of events that form a group. */
 const minGroup = 3
 
 const nouns: Partial<Record<ActivityItem['kind'], string>> = {
@@ -23,7 +22,7 @@ const nouns: Partial<Record<ActivityItem['kind'], string>> = {
   'ingest.failed': 'Source',
 }
 
-/** Takes together what says the same of many things, whatever others did meanwhile. */
+/** Groups events of the same kind and author, even if events of others are between them. */
 function groupActivity(items: readonly ActivityItem[], hasOlder: boolean): ActivityGroup[] {
   const last = items.at(-1)
   const groups = [...Map.groupBy(items, keyOf)].flatMap(([, [first, ...others]]): ActivityGroup[] => {
@@ -44,16 +43,15 @@ function hourOf({ at }: ActivityItem): string {
 }
 
 type FeedOptions = {
-  now: Date
-  /** Whether the knowledge base is named, as where there are several. */
+  now?: Date
+  /** Whether the knowledge base is named. */
   namesKb: boolean
-  /** Whether what happened before is left out. */
+  /** True if there are older events. */
   hasOlder?: boolean
   /** Lines that are shown. */
   most?: number
 }
 
-/** Maximum number of items that are named in a group. */
 const maxNamed = 50
 
 export function activityFeed(
@@ -68,16 +66,11 @@ export function activityFeed(
         const [first] = all
         const where = namesKb && html` in <a href="${kbPage(first.kb.slug)}"><bdi>${first.kb.title}</bdi></a>`
         return html`<li class="event ${first.kind === 'ingest.failed' && 'failed'}">
-        <p>${all.length === 1 ? sentence(first) : groupSentence(group)}${where} ${when(first.at, now)}</p>
+        <p>${all.length === 1 ? told(first, subjectOf(first)) : groupSentence(group)}${where} ${when(first.at, now)}</p>
         ${all.length === 1 ? details(first) : members(all)}
       </li>`
       })}
   </ol>`
-}
-
-/** Renders an event: actor, action and a link to its subject. */
-function sentence(item: ActivityItem): Html {
-  return told(item, subjectOf(item))
 }
 
 function groupSentence({ items: { length, 0: first }, isCut }: ActivityGroup): Html {
@@ -85,35 +78,28 @@ function groupSentence({ items: { length, 0: first }, isCut }: ActivityGroup): H
   return told(first, isCut ? `${numberText(length)} ${noun}s or more` : counted(length, noun), true)
 }
 
+/** Action of the author on the subject of an event. */
+const verbs: Partial<Record<ActivityItem['kind'], string>> = {
+  'candidate.created': 'proposed',
+  'candidate.approved': 'approved',
+  'candidate.dismissed': 'dismissed',
+  'candidate.reopened': 'reopened',
+  'neuron.created': 'added',
+  'neuron.updated': 'changed',
+  'neuron.deleted': 'removed',
+  'source.uploaded': 'uploaded',
+}
+
 function told({ kind, by, neurons }: ActivityItem, subject: HtmlPart, isMany = false): Html {
   const actor = by === null ? html`The policy` : html`<bdi class="who">${by ?? 'Somebody'}</bdi>`
   const were = isMany ? 'were' : 'was'
-  switch (kind) {
-    case 'candidate.created':
-      return html`${actor} proposed ${subject}`
-    case 'candidate.approved':
-      return html`${actor} approved ${subject}`
-    case 'candidate.dismissed':
-      return html`${actor} dismissed ${subject}`
-    case 'candidate.reopened':
-      return html`${actor} reopened ${subject}`
-    case 'neuron.created':
-      return by === undefined ? html`${subject} ${were} added` : html`${actor} added ${subject}`
-    case 'neuron.updated':
-      return by === undefined ? html`${subject} ${were} changed` : html`${actor} changed ${subject}`
-    case 'neuron.deleted':
-      return by === undefined ? html`${subject} ${were} removed` : html`${actor} removed ${subject}`
-    case 'source.uploaded':
-      return html`${actor} uploaded ${subject}`
-    case 'ingest.completed':
-      return html`${subject} ${were} read${neurons !== undefined && !isMany && `: ${counted(neurons, 'page')}`}`
-    case 'ingest.failed':
-      return html`${subject} could not be read`
-    case 'kb.pushed':
-      return html`${actor} pushed with git`
-    default:
-      return html`${kind}`
-  }
+  const verb = verbs[kind]
+  if (verb !== undefined && kind.startsWith('neuron.') && by === undefined) return html`${subject} ${were} ${verb}`
+  if (verb !== undefined) return html`${actor} ${verb} ${subject}`
+  if (kind === 'ingest.completed')
+    return html`${subject} ${were} read${neurons !== undefined && !isMany && `: ${counted(neurons, 'page')}`}`
+  if (kind === 'ingest.failed') return html`${subject} could not be read`
+  return kind === 'kb.pushed' ? html`${actor} pushed with git` : html`${kind}`
 }
 
 function subjectOf({ kind, kb, subject }: ActivityItem): Html {

@@ -1,9 +1,7 @@
 import { z } from 'zod'
-import type { AppContext } from '../../app/open-context.ts'
 import { candidatePage, kbPage, neuronPage } from '../../contract/console-paths.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { SeqId } from '../../contract/vocabulary.ts'
-import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { lintNow } from '../../operate/lint/lint-kb.ts'
 import {
   type FindingPage,
@@ -14,23 +12,13 @@ import {
 } from '../../operate/lint/list-findings.ts'
 import { proposeFinding } from '../../operate/lint/propose-finding.ts'
 import { readKbOverview } from '../../operate/overview/read-overview.ts'
-import { button, form } from '../layout/form.ts'
-import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
+import { button, form, postButton } from '../layout/form.ts'
+import { counted, type Html, type HtmlPart, html, numberText, when } from '../layout/html-template.ts'
 import { page, type Visit } from '../layout/page.ts'
-import { KbParams, withQuery } from '../layout/page-query.ts'
-import { type ConsoleRequest, pagesOf } from '../layout/page-routes.ts'
-import { counted, numberText, when } from '../layout/wording.ts'
+import { type ConsoleRequest, consolePages, KbParams, withQuery } from '../layout/page-routes.ts'
 
-type FindingsView = {
-  kb: { slug: string; title: string }
-  /** Undefined while they are looked for for the first time. */
-  findings: FindingPage | undefined
-  rule: FindingRule | undefined
-  from: number
-  notice?: HtmlPart
-  problem?: string | undefined
-  now: Date
-}
+/** A list of findings: its knowledge base, the rule that it shows, and the number of its first finding. */
+type Listed = { kb: string; rule: FindingRule | undefined; from: number }
 
 const ruleLabels: Readonly<Record<FindingRule, string>> = {
   'missing-target': 'Broken links',
@@ -41,43 +29,21 @@ const ruleLabels: Readonly<Record<FindingRule, string>> = {
   orphan: 'Pages without links',
 }
 
-function findingsPage(visit: Visit, view: FindingsView): Html {
-  const { kb, findings, notice, problem } = view
-  return page(visit, {
-    title: `Findings of ${kb.title}`,
-    kb,
-    notice,
-    main: html`<h1>Findings</h1>
-      ${problem !== undefined && html`<p class="problems" role="alert">${problem}</p>`}
-      ${form(
-        visit,
-        { action: `${kbPage(kb.slug)}/findings/lint`, attributes: { class: 'row' } },
-        html`${button('Put new findings into the queue', { class: 'second' })}
-        <span class="hint">At most 100 at a time, each once. The schedule in the settings does the same.</span>`,
-      )}
-      ${findings === undefined ? waitForIt(view) : list(visit, view, findings)}`,
-  })
-}
-
-function waitForIt({ kb }: FindingsView): Html {
-  return html`<p>The links are being looked through. <a href="${kbPage(kb.slug)}/findings">Look again</a> in a moment.</p>`
-}
-
-function list(visit: Visit, view: FindingsView, { findings, counts, next, at, isBehind }: FindingPage): Html {
-  const { kb, rule, from, now } = view
+function list(visit: Visit, listed: Listed, { findings, counts, next, at, isBehind }: FindingPage): Html {
+  const { kb, rule, from } = listed
   const path = (query: { rule?: FindingRule | undefined; from?: number | undefined }) =>
-    withQuery(`${kbPage(kb.slug)}/findings`, query)
+    withQuery(`${kbPage(kb)}/findings`, query)
   const tab = (value: FindingRule | undefined, label: string, count: number) =>
     html`<li><a href="${path({ rule: value })}"${value === rule && html` aria-current="true"`}>${label} (${numberText(count)})</a></li>`
   const total = findingRules.reduce((sum, each) => sum + counts[each], 0)
   return html`<nav aria-label="Kinds of findings"><ul class="tabs">
       ${tab(undefined, 'All', total)}${findingRules.map((each) => tab(each, ruleLabels[each], counts[each]))}
     </ul></nav>
-    <p class="hint">Looked for ${when(at, now)}.${isBehind && ' Pages have changed since; a new look is under way.'}</p>
+    <p class="hint">Looked for ${when(at)}.${isBehind && ' Pages have changed since; a new look is under way.'}</p>
     ${
       findings.length === 0
         ? html`<p class="empty">${total === 0 ? 'Every link leads to a page, and every page is linked.' : 'Nothing of this kind.'}</p>`
-        : html`<ul class="cards wide">${findings.map((finding) => html`<li class="card">${card(visit, view, finding)}</li>`)}</ul>`
+        : html`<ul class="cards wide">${findings.map((finding) => html`<li class="card">${card(visit, listed, finding)}</li>`)}</ul>`
     }
     <nav class="row" aria-label="Pages of the list">
       ${from > 0 && html`<a href="${path({ rule })}" rel="prev">First page</a>`}
@@ -85,17 +51,16 @@ function list(visit: Visit, view: FindingsView, { findings, counts, next, at, is
     </nav>`
 }
 
-function card(visit: Visit, view: FindingsView, finding: FindingView): Html {
-  const { slug } = view.kb
+function card(visit: Visit, listed: Listed, finding: FindingView): Html {
   const { links, candidate } = finding
   return html`<h2 dir="auto">${finding.title}</h2>
     <p>${explanation(finding)}</p>
     ${
       links &&
-      html`<ul>${links.places.map(({ seqId, title, line }) => html`<li>${pageLink(slug, { seqId, title })}, ${line === null ? 'front matter' : `line ${line}`}</li>`)}
+      html`<ul>${links.places.map(({ seqId, title, line }) => html`<li>${pageLink(listed.kb, { seqId, title })}, ${line === null ? 'front matter' : `line ${line}`}</li>`)}
       ${links.count > links.places.length && html`<li>and ${counted(links.count - links.places.length, 'more link')}</li>`}</ul>`
     }
-    <div class="row">${settling(visit, view, finding)}</div>
+    <div class="row">${settling(visit, listed, finding)}</div>
     ${candidate && html`<p class="hint"><a href="${candidatePage(candidate.id)}">In the queue</a>: ${candidate.status}</p>`}`
 }
 
@@ -123,19 +88,14 @@ function leading(links: FindingView['links']): string {
 }
 
 /** Renders the ways to settle a finding: buttons that propose a candidate, or a link to the editor. */
-function settling(visit: Visit, view: FindingsView, finding: FindingView): HtmlPart {
-  const { slug } = view.kb
-  const { rule, links, neurons } = finding
+function settling(visit: Visit, listed: Listed, { rule, links, neurons, fingerprint }: FindingView): HtmlPart {
+  const { kb: slug, from } = listed
+  const action = withQuery(`${kbPage(slug)}/findings`, { rule: listed.rule, from: from || undefined })
   const choose = (label: (title: string) => string) =>
-    neurons.map(({ seqId, title }) =>
-      form(
-        visit,
-        { action: withQuery(`${kbPage(slug)}/findings`, { rule: view.rule, from: view.from || undefined }) },
-        html`<input type="hidden" name="fingerprint" value="${finding.fingerprint}">
-          <input type="hidden" name="choice" value="${seqId}">
-          ${button(html`${label(title)} <span class="hint on-button">${seqId}</span>`, { class: 'second' })}`,
-      ),
-    )
+    neurons.map(({ seqId, title }) => {
+      const text = html`${label(title)} <span class="hint on-button">${seqId}</span>`
+      return postButton(visit, action, text, { class: 'second' }, { fingerprint, choice: seqId })
+    })
   const create = html`<a class="button second" href="${withQuery(`${kbPage(slug)}/new`, { title: links?.target })}">Write the page</a>`
   switch (rule) {
     case 'missing-target':
@@ -179,9 +139,7 @@ const Query = z.object({
 })
 const Settling = z.object({ fingerprint: z.string().max(100), choice: SeqId })
 
-export function findingsRoutes(app: ZodFastify, ctx: AppContext): void {
-  const pages = pagesOf(app, { people: 'curator' })
-
+export const findingsRoutes = consolePages({ people: 'curator' }, (pages, ctx) => {
   pages.get('/kb/:kb/findings', { params: KbParams, query: Query }, (sent) =>
     shown(sent, { notice: noticeOf(sent.params.kb, sent.query) }),
   )
@@ -212,13 +170,27 @@ export function findingsRoutes(app: ZodFastify, ctx: AppContext): void {
 
   async function shown(
     { visit, caller, params, query: { rule, from } }: ConsoleRequest<{ kb: string }, z.infer<typeof Query>>,
-    said: Pick<FindingsView, 'notice' | 'problem'>,
+    { notice, problem }: { notice?: HtmlPart; problem?: string | undefined },
   ): Promise<Html> {
     const kb = await readKbOverview(ctx, caller, params.kb)
+    const path = `${kbPage(kb.slug)}/findings`
     const findings = await listFindings(ctx, caller, kb.slug, { rule, from, limit: findingsOnPage })
-    return findingsPage(visit, { kb, findings, rule, from, now: new Date(), ...said })
+    return page(visit, {
+      title: `Findings of ${kb.title}`,
+      kb,
+      notice,
+      main: html`<h1>Findings</h1>
+        ${problem !== undefined && html`<p class="problems" role="alert">${problem}</p>`}
+        ${form(
+          visit,
+          { action: `${path}/lint`, attributes: { class: 'row' } },
+          html`${button('Put new findings into the queue', { class: 'second' })}
+          <span class="hint">At most 100 at a time, each once. The schedule in the settings does the same.</span>`,
+        )}
+        ${findings === undefined ? html`<p>The links are being looked through. <a href="${path}">Look again</a> in a moment.</p>` : list(visit, { kb: kb.slug, rule, from }, findings)}`,
+    })
   }
-}
+})
 
 function noticeOf(kb: string, { proposed, changes, byHand }: z.infer<typeof Query>): Html | undefined {
   if (proposed === 0) return html`There is nothing new.`

@@ -1,59 +1,128 @@
-import type { TestHistory } from '../../answer-tests/kept-runs.ts'
+import { z } from 'zod'
+import { readTestHistory, type TestHistory } from '../../answer-tests/kept-runs.ts'
 import { kbPage } from '../../contract/console-paths.ts'
 import { reaches } from '../../contract/vocabulary.ts'
-import type { ActivityPage } from '../../events/read-activity.ts'
-import type { KbOverview, Work } from '../../operate/overview/read-overview.ts'
-import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
+import { type ActivityPage, readActivity } from '../../events/read-activity.ts'
+import { type KbOverview, readKbOverview, readOverview, type Work } from '../../operate/overview/read-overview.ts'
+import { markTour, readTour } from '../../operate/overview/tour.ts'
+import type { Caller } from '../../rules/access/caller.ts'
+import { counted, type Html, html, numberText } from '../layout/html-template.ts'
+import { dataTable, turnPages } from '../layout/list-parts.ts'
 import { page, type Visit } from '../layout/page.ts'
-import { withQuery } from '../layout/page-query.ts'
-import { counted, numberText } from '../layout/wording.ts'
+import { consolePages, countField, filter, isFragment, KbParams, withQuery } from '../layout/page-routes.ts'
 import { zoneLabels } from '../queue/entry-parts.ts'
 import { historyChart } from '../queue/tests-page.ts'
 import { activityFeed } from './activity-feed.ts'
+import { tourPart, tourPath } from './tour-page.ts'
 
-type Latest = Pick<ActivityPage, 'items' | 'older'>
+const kbsOnPage = 100
+/** Events from which the last lines are made. */
+const eventsRead = 150
+const HomeQuery = z.object({ page: filter(countField(15)) })
+const TourForm = z.object({ step: z.enum(['read', 'search', 'dismissed']) })
 
-export type HomeView = {
-  /** A page of them. */
-  kbs: readonly KbOverview[]
-  /** Page number, from 1. */
-  number: number
-  pages: number
-  latest: Latest
-  /** Tour for a new administrator. */
-  tour?: HtmlPart
-  now: Date
-}
-
-export function homePage(visit: Visit, view: HomeView): Html {
-  const isCurator = reaches(visit.session.role, 'curator')
-  return page(visit, {
-    title: 'Home',
-    islands: ['live'],
-    main: html`<h1>Knowledge bases</h1>
-      ${view.tour}
-      <div data-live="${isCurator ? workKinds : pageKinds}" data-live-refresh="${withQuery('/', { page: view.number })}">${homeWork(visit, view)}</div>
-      ${latestSection(view.latest, view.now, view.kbs.length > 1)}`,
+export const homeRoutes = consolePages({}, (pages, ctx) => {
+  pages.get('/', { query: HomeQuery }, async ({ request, visit, caller, query }) => {
+    const all = await readOverview(ctx, caller)
+    const count = Math.max(1, Math.ceil(all.length / kbsOnPage))
+    const number = Math.min(query.page ?? 1, count)
+    const kbs = all.slice((number - 1) * kbsOnPage, number * kbsOnPage)
+    const list = homeWork(visit, kbs, { page: number, pages: count })
+    if (isFragment(request)) return list
+    const latest = await readActivity(ctx, caller, { limit: eventsRead })
+    const isCurator = reaches(visit.session.role, 'curator')
+    return page(visit, {
+      title: 'Home',
+      islands: ['live'],
+      main: html`<h1>Knowledge bases</h1>
+        ${await tourOf(visit, caller)}
+        <div data-live="${isCurator ? workKinds : pageKinds}" data-live-refresh="${withQuery('/', { page: number })}">${list}</div>
+        ${latestSection(latest, kbs.length > 1)}`,
+    })
   })
-}
+
+  pages.get('/kb/:kb', { params: KbParams }, async ({ request, visit, caller, params }) => {
+    const { slug, title, neurons, work, isBroken } = await readKbOverview(ctx, caller, params.kb)
+    const latest = isBroken
+      ? { items: [], older: null }
+      : await readActivity(ctx, caller, { kb: slug, limit: eventsRead })
+    const isCurator = reaches(visit.session.role, 'curator')
+    const tests = isCurator && !isBroken ? await readTestHistory(ctx, caller, slug) : undefined
+    const clonePath = ctx.urls.clone(visit.session.tenant.slug, slug)
+    const cloneUrl = new URL(clonePath, `${request.protocol}://${request.host}`).href
+    return page(visit, {
+      title,
+      kb: { slug, title },
+      main: html`<h1 dir="auto">${title}</h1>
+        ${await tourOf(visit, caller, slug)}
+        ${isBroken && html`<p class="warning">${broken}</p>`}
+        <dl class="figures">
+          <div><dt>Pages</dt><dd><a href="${kbPage(slug)}/tree">${counted(neurons, 'page')}</a></dd></div>
+          ${
+            work &&
+            html`<div><dt>Waiting for a decision</dt><dd>${waiting(slug, work)}</dd></div>
+            <div><dt>Broken links</dt><dd>${brokenLinks(slug, work)}</dd></div>
+            <div><dt>Failed Sources</dt><dd>${failedSources(slug, work)}</dd></div>`
+          }
+        </dl>
+        <ul class="cards">${[...ways, ...(isCurator ? waysOfCurators : [])].map(
+          ([to, label, text]) =>
+            html`<li class="card"><a href="${kbPage(slug)}/${to}"><strong>${label}</strong></a><br>${text}</li>`,
+        )}</ul>
+        ${testsSection(slug, tests)}
+        ${latestSection(latest, false, slug)}
+        <section aria-labelledby="clone">
+          <h2 id="clone">As files</h2>
+          <p>${isCurator ? 'All of it' : 'What you may see of it'} is a git repository. With an API key as the password:</p>
+          <pre tabindex="0"><code>git clone ${cloneUrl}</code></pre>
+        </section>`,
+    })
+  })
+
+  pages.post('/tour', { config: { people: 'admin' }, body: TourForm }, async ({ caller, body: { step } }) => {
+    const tour = await readTour(ctx, caller)
+    await markTour(ctx, caller, step)
+    return { to: step === 'dismissed' || tour === undefined ? '/' : tourPath(tour, step) }
+  })
+
+  /** Renders the tour for an administrator, on the pages where it starts. */
+  async function tourOf(visit: Visit, caller: Caller, kb?: string): Promise<Html | undefined> {
+    if (!reaches(visit.session.role, 'admin')) return undefined
+    const tour = await readTour(ctx, caller)
+    return tour === undefined || (kb !== undefined && kb !== tour.kb) ? undefined : tourPart(visit, tour)
+  }
+})
+
+const ways = [
+  ['tree', 'Browse the pages', 'Folder by folder.'],
+  ['tags', 'Tags', 'What the pages are about.'],
+  ['search', 'Search', 'Find pages by their words.'],
+  ['chat', 'Ask', 'Get an answer with the pages that it stands on.'],
+  ['sources', 'Sources', 'The files that pages were made of.'],
+]
+const waysOfCurators = [
+  ['tests', 'Answer tests', 'Questions, and what must hold of their answers.'],
+  ['new', 'Write a page', 'It waits in the queue, or is published at once.'],
+]
 
 const workKinds =
   'candidate.created candidate.approved candidate.dismissed candidate.reopened ingest.failed ingest.completed neuron.deleted'
 /** Events that change the numbers that readers see. */
 const pageKinds = 'neuron.created neuron.updated neuron.deleted'
 
-export function homeWork({ session }: Visit, { kbs, number, pages }: HomeView): Html {
+/** @param page of the list, from 1 */
+function homeWork(
+  { session }: Visit,
+  kbs: readonly KbOverview[],
+  { page, pages }: { page: number; pages: number },
+): Html {
   if (kbs.length === 0) {
     return html`<p class="empty">There is no knowledge base yet. An operator makes one on the server:
       <code>ganglion kb create ${session.tenant.slug}/handbook</code></p>`
   }
   const list = reaches(session.role, 'curator') ? workTable(kbs) : cards(kbs)
-  if (pages === 1) return list
-  return html`${list}<nav class="row" aria-label="Pages of the list">
-    ${number > 1 && html`<a href="${withQuery('/', { page: number - 1 })}" rel="prev">Previous</a>`}
-    <span>Page ${number} of ${pages}</span>
-    ${number < pages && html`<a href="${withQuery('/', { page: number + 1 })}" rel="next">Next</a>`}
-  </nav>`
+  const href = (page: number) => withQuery('/', { page })
+  return html`${list}${turnPages({ label: 'Pages of the list', page, pages, href, words: ['Previous', 'Page', 'Next'] })}`
 }
 
 function cards(kbs: readonly KbOverview[]): Html {
@@ -67,18 +136,17 @@ function cards(kbs: readonly KbOverview[]): Html {
   )}</ul>`
 }
 
-/** Lines of what happened last. */
 const latestShown = 8
 
-function latestSection({ items, older }: Latest, now: Date, namesKb: boolean, kb?: string): Html {
+function latestSection({ items, older }: Pick<ActivityPage, 'items' | 'older'>, namesKb: boolean, kb?: string): Html {
   return html`<section aria-labelledby="latest">
     <h2 id="latest">What happened last</h2>
-    ${items.length === 0 ? html`<p class="empty">${older === null ? 'Nothing in the last 7 days.' : 'Nothing that you may see among the latest events.'}</p>` : activityFeed(items, { now, namesKb, hasOlder: older !== null, most: latestShown })}
+    ${items.length === 0 ? html`<p class="empty">${older === null ? 'Nothing in the last 7 days.' : 'Nothing that you may see among the latest events.'}</p>` : activityFeed(items, { namesKb, hasOlder: older !== null, most: latestShown })}
     <p><a href="${withQuery('/activity', { kb })}">All activity</a></p>
   </section>`
 }
 
-/** The most urgent first. */
+/** Zones, most urgent first. */
 const zones = [
   { zone: 'red', look: 'bad' },
   { zone: 'yellow', look: 'warn' },
@@ -87,15 +155,11 @@ const zones = [
 ] as const
 
 function workTable(kbs: readonly KbOverview[]): Html {
-  return html`<div class="scroll" tabindex="0" role="group" aria-label="Knowledge bases">
-    <table class="work">
-      <thead><tr>
-        <th scope="col">Knowledge base</th><th scope="col">Waiting</th><th scope="col" class="number">Pages</th>
-        <th scope="col" class="number">Broken links</th><th scope="col" class="number">Failed Sources</th>
-      </tr></thead>
-      <tbody>${kbs.map((kb) => html`<tr><th scope="row"><a href="${kbPage(kb.slug)}"><bdi>${kb.title}</bdi></a></th>${cells(kb)}</tr>`)}</tbody>
-    </table>
-  </div>`
+  const headings = ['Knowledge base', 'Waiting', 'Pages', 'Broken links', 'Failed Sources']
+  const rows = kbs.map(
+    (kb) => html`<th scope="row"><a href="${kbPage(kb.slug)}"><bdi>${kb.title}</bdi></a></th>${cells(kb)}`,
+  )
+  return dataTable('Knowledge bases', headings, rows, { class: 'work', numbers: 3 })
 }
 
 function cells({ slug, neurons, work }: KbOverview): Html {
@@ -125,65 +189,7 @@ function failedSources(slug: string, { failedSources: count }: Work): Html {
 }
 
 function linked(count: number, path: string): Html {
-  const text: HtmlPart = numberText(count)
-  return count === 0 ? html`${text}` : html`<a href="${path}">${text}</a>`
-}
-
-type KbHomeView = {
-  overview: KbOverview
-  latest: Latest
-  /** URL to clone the repository from. */
-  cloneUrl: string
-  tour?: HtmlPart
-  /** Results of the answer tests by commit of main, for curators. */
-  tests?: TestHistory | undefined
-  now: Date
-}
-
-type Way = { to: string; label: string; text: string; isForCurators?: true }
-
-const ways: readonly Way[] = [
-  { to: 'tree', label: 'Browse the pages', text: 'Folder by folder.' },
-  { to: 'tags', label: 'Tags', text: 'What the pages are about.' },
-  { to: 'search', label: 'Search', text: 'Find pages by their words.' },
-  { to: 'chat', label: 'Ask', text: 'Get an answer with the pages that it stands on.' },
-  { to: 'sources', label: 'Sources', text: 'The files that pages were made of.' },
-  { to: 'tests', label: 'Answer tests', text: 'Questions, and what must hold of their answers.', isForCurators: true },
-  { to: 'new', label: 'Write a page', text: 'It waits in the queue, or is published at once.', isForCurators: true },
-]
-
-export function kbHomePage(visit: Visit, { overview, latest, cloneUrl, tour, tests, now }: KbHomeView): Html {
-  const { slug, title, neurons, work, isBroken } = overview
-  const isCurator = reaches(visit.session.role, 'curator')
-  return page(visit, {
-    title,
-    kb: { slug, title },
-    main: html`<h1 dir="auto">${title}</h1>
-      ${tour}
-      ${isBroken && html`<p class="warning">${broken}</p>`}
-      <dl class="figures">
-        <div><dt>Pages</dt><dd><a href="${kbPage(slug)}/tree">${counted(neurons, 'page')}</a></dd></div>
-        ${
-          work &&
-          html`<div><dt>Waiting for a decision</dt><dd>${waiting(slug, work)}</dd></div>
-          <div><dt>Broken links</dt><dd>${brokenLinks(slug, work)}</dd></div>
-          <div><dt>Failed Sources</dt><dd>${failedSources(slug, work)}</dd></div>`
-        }
-      </dl>
-      <ul class="cards">${ways
-        .filter((way) => isCurator || way.isForCurators !== true)
-        .map(
-          (way) =>
-            html`<li class="card"><a href="${kbPage(slug)}/${way.to}"><strong>${way.label}</strong></a><br>${way.text}</li>`,
-        )}</ul>
-      ${testsSection(slug, tests)}
-      ${latestSection(latest, now, false, slug)}
-      <section aria-labelledby="clone">
-        <h2 id="clone">As files</h2>
-        <p>${isCurator ? 'All of it' : 'What you may see of it'} is a git repository. With an API key as the password:</p>
-        <pre tabindex="0"><code>git clone ${cloneUrl}</code></pre>
-      </section>`,
-  })
+  return count === 0 ? html`0` : html`<a href="${path}">${numberText(count)}</a>`
 }
 
 function testsSection(slug: string, tests: TestHistory | undefined): Html | undefined {

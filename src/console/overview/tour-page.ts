@@ -1,9 +1,9 @@
 import { candidatePage, kbPage, neuronPage } from '../../contract/console-paths.ts'
 import { type Tour, type TourStep, tourSteps } from '../../operate/overview/tour.ts'
-import { button, form } from '../layout/form.ts'
+import { button, form, postButton } from '../layout/form.ts'
 import { type Html, html } from '../layout/html-template.ts'
 import type { Visit } from '../layout/page.ts'
-import { withQuery } from '../layout/page-query.ts'
+import { withQuery } from '../layout/page-routes.ts'
 
 /** Search term of the tour: the page of the first example and the pages it links to contain it. */
 const searched = 'curator'
@@ -19,7 +19,7 @@ const words: Readonly<Record<TourStep, { link: string; why: string }>> = {
   key: { link: 'Make an API key', why: 'Programs ask with it, and git clones with it.' },
 }
 
-/** Five steps on the demonstration, each ticked once it is done. */
+/** Renders the steps on the demonstration, with a tick for each that is done. */
 export function tourPart(visit: Visit, tour: Tour): Html {
   const { done } = tour
   const count = tourSteps.filter((step) => done[step]).length
@@ -32,7 +32,7 @@ export function tourPart(visit: Visit, tour: Tour): Html {
         <div>${way(visit, tour, step)} ${done[step] && html`<span class="badge good">Done</span>`}<br><span class="hint">${words[step].why}</span></div>
       </li>`,
     )}</ol>
-    ${form(visit, { action: '/tour' }, button('Put the tour away', { name: 'step', value: 'dismissed', class: 'quiet' }))}
+    ${postButton(visit, '/tour', 'Put the tour away', { name: 'step', value: 'dismissed', class: 'quiet' })}
   </section>`
 }
 
@@ -55,7 +55,7 @@ function way(visit: Visit, tour: Tour, step: TourStep): Html {
   const { link } = words[step]
   if (step === 'read' && tour.seqId === undefined)
     return html`<span>${link}</span> <span class="hint">(once one is approved)</span>`
-  // That somebody reads or searches is noted nowhere else.
+  // Nothing else records that somebody has read or searched.
   if (step === 'read' || step === 'search') {
     return form(
       visit,

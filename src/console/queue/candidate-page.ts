@@ -1,16 +1,21 @@
-import type { TestEffects } from '../../contract/answer-tests.ts'
+import { readEffects } from '../../answer-tests/read-effects.ts'
+import type { AppContext } from '../../app/open-context.ts'
 import { kbPage, neuronPage, previewPage } from '../../contract/console-paths.ts'
-import { type ErrorCode, errorTable } from '../../contract/errors.ts'
+import { type ErrorCode, errorTable, undefinedOn } from '../../contract/errors.ts'
 import { maxPreviewed } from '../../contract/preview.ts'
-import type { Rendered } from '../../pages/render-page.ts'
-import type { CandidateReview, ReviewStep } from '../../review/review-candidate.ts'
+import { markMentions, mentionedIn } from '../../markdown/mentions.ts'
+import { type Rendered, renderMarkdown } from '../../pages/render-page.ts'
+import { rebasePage } from '../../pages/write/rebase-page.ts'
+import { readOutcome } from '../../review/read-outcome.ts'
+import { type CandidateReview, type ReviewStep, reviewCandidate } from '../../review/review-candidate.ts'
+import { similarNeurons } from '../../review/similar-neurons.ts'
+import type { Caller } from '../../rules/access/caller.ts'
 import { awaitingText } from '../../rules/deciding.ts'
-import { button, type FormErrors, field, form, textArea } from '../layout/form.ts'
-import { content, type Html, type HtmlPart, html } from '../layout/html-template.ts'
+import { button, controlsOf, type FormErrors, form, hidden } from '../layout/form.ts'
+import { content, type Html, type HtmlPart, html, when } from '../layout/html-template.ts'
 import { page, type Visit } from '../layout/page.ts'
-import { withQuery } from '../layout/page-query.ts'
-import { when } from '../layout/wording.ts'
-import { changeSection, type ShownChange, type TestsChange, testsSection } from './change-section.ts'
+import { withQuery } from '../layout/page-routes.ts'
+import { changeSection, testsSection } from './change-section.ts'
 import { editConflict, editForm, type TypedEdit } from './edit-form.ts'
 import {
   badges,
@@ -23,10 +28,10 @@ import {
   verdictText,
   warningList,
 } from './entry-parts.ts'
-import { duplicateSection, effectsSection, fieldSection, linkSection, type Similar, similarSection } from './facts.ts'
+import { duplicateSection, effectsSection, fieldSection, linkSection, similarList, similarSection } from './facts.ts'
 import { bundleSection } from './list-page.ts'
-import { undoForm } from './outcome-notice.ts'
-import { candidateUrl, listPath, type QueueParams } from './view.ts'
+import { outcomeNotice, proposedNotice, undoForm } from './outcome-notice.ts'
+import { candidateUrl, listPath, type QueueParams, type SentOfOne, viewOf } from './view.ts'
 
 const verbs: Readonly<Record<ReviewStep['action'], string>> = {
   approve: 'approved',
@@ -38,30 +43,14 @@ const verbs: Readonly<Record<ReviewStep['action'], string>> = {
   assign: 'assigned',
 }
 
-/** Fields of a rejected form, shown again so that they are not lost. */
 export type Typed = { reason?: string | undefined; comment?: string | undefined; edit?: TypedEdit | undefined }
 
-export type ShownCandidate = {
-  review: CandidateReview
-  change: ShownChange
-  tests: readonly TestsChange[]
-  /** Effects on the answer tests. */
-  effects: TestEffects | undefined
-  /** Rendered, in the order of the comments. */
-  comments: readonly Rendered[]
-  /** People to whom the candidate may be assigned. */
-  curators: readonly { email: string; name: string }[]
-  /** Whether the server sends mails at all. */
-  sendsMail: boolean
-  params: QueueParams
-  isEditing: boolean
-  /** Pages that may say the same, where they were asked for. */
-  similar?: Similar | undefined
-  notice?: HtmlPart
-  /** Reason why the decision was rejected. */
-  refusal?: HtmlPart
+/** State of a candidate's page: the form that was rejected, or the edit that is open. */
+export type Shown = {
+  isEditing?: boolean
   typed?: Typed
-  errors?: { [form in 'edit' | 'dismiss' | 'comment']?: FormErrors }
+  refusal?: HtmlPart
+  errors?: { [form in 'edit' | 'dismiss' | 'comment' | 'reverse']?: FormErrors }
 }
 
 const problems: Partial<Record<ErrorCode, string>> = {
@@ -71,11 +60,36 @@ const problems: Partial<Record<ErrorCode, string>> = {
   malformed_request: 'Its properties would be larger than 16 KB. Edit its tags, or dismiss it.',
 }
 
-export function candidateHtml(visit: Visit, shown: ShownCandidate): Html {
-  const { review, change, params, notice, refusal, typed = {}, errors = {} } = shown
+export async function candidateHtml(
+  ctx: AppContext,
+  { visit, caller, params: { id }, query: params }: SentOfOne,
+  shown: Shown = {},
+): Promise<Html> {
+  const [review, outcome] = await Promise.all([
+    reviewCandidate(ctx, caller, id, viewOf(params)),
+    params.done === undefined ? undefined : readOutcome(ctx, caller, params.done),
+  ])
   const { entry, kb, sides } = review
+  const { typed = {}, errors = {}, refusal } = shown
   const isPending = entry.status === 'pending'
-  const isEditing = isPending && (shown.isEditing || typed.edit !== undefined || sides.conflict?.isSolvable === true)
+  const isEditing =
+    isPending && (shown.isEditing === true || typed.edit !== undefined || sides.conflict?.isSolvable === true)
+  const curators = await ctx.users.curators(caller.tenantId)
+  const [edit, change, tests, steps, effects, similar] = await Promise.all([
+    typed.edit && rebasedEdit(ctx, caller, review, typed.edit),
+    changeSection(ctx, caller, review, { params, isEditing }),
+    testsSection(ctx, review),
+    stepItems(ctx, caller, review, {
+      curators,
+      people: visit.session.role === 'admin' ? '/settings/people' : undefined,
+    }),
+    readEffects(ctx, caller, entry),
+    params.similar === undefined
+      ? undefined
+      : similarNeurons(ctx, caller, id).then((found) => similarList(found, kb.slug)),
+  ])
+  const notice =
+    params.proposed === undefined ? outcome && outcomeNotice(visit, outcome, params) : proposedNotice(review)
   return page(visit, {
     title: `${entry.title} · Queue`,
     islands: ['review'],
@@ -93,22 +107,44 @@ export function candidateHtml(visit: Visit, shown: ShownCandidate): Html {
       ${sides.problem !== undefined && sides.conflict === undefined && html`<p class="warning">${problems[sides.problem] ?? errorTable[sides.problem].message}</p>`}
       ${sides.movedFrom !== undefined && html`<p class="warning">It moves the page from <code>${sides.movedFrom}</code> to <code>${sides.path}</code>.</p>`}
       ${review.bundle && bundleSection(visit, entry.id, review.bundle, params)}
-      ${editConflict(review, typed.edit)}
-      ${isEditing && editForm(visit, review, { params, typed: typed.edit, errors: errors.edit })}
-      ${!isPending && lostEdit(typed.edit)}
-      ${changeSection(change, review, { params, isEditing })}
-      ${testsSection(shown.tests)}
+      ${editConflict(review, edit)}
+      ${isEditing && editForm(visit, review, { params, typed: edit, errors: errors.edit })}
+      ${!isPending && lostEdit(edit)}
+      ${change}
+      ${tests}
       ${decidePanel(visit, review, { params, isEditing, reason: typed.reason, errors: errors.dismiss })}
       <div class="context">
-        ${effectsSection(shown.effects, kb.slug)}
+        ${effectsSection(effects, kb.slug)}
         ${fieldSection(review.fields)}
         ${duplicateSection(review.duplicates, params)}
         ${linkSection(review.links, kb.slug)}
-        ${similarSection(review, { similar: shown.similar, params })}
-        ${talkSection(visit, shown)}
+        ${similarSection(entry, params, similar)}
+        <section aria-labelledby="talk-title">
+          <h2 id="talk-title">Comments and history</h2>
+          <ol class="steps">
+            <li><bdi>${entry.createdBy}</bdi> proposed it ${when(entry.createdAt)}</li>
+            ${steps}
+          </ol>
+          ${commentForm(visit, review, { params, comment: typed.comment ?? (isPending ? undefined : typed.reason), errors: errors.comment, sendsMail: ctx.sendsMail })}
+          ${isPending && assignForm(visit, review, { params, errors: errors.comment, curators })}
+        </section>
       </div>
     </article>`,
   })
+}
+
+/** Rebases what was typed onto the page as it is now: a form with an earlier version could neither be sent nor show what conflicts. */
+async function rebasedEdit(
+  ctx: AppContext,
+  caller: Caller,
+  { entry: { intent, status }, sides, kb }: CandidateReview,
+  edit: TypedEdit,
+): Promise<TypedEdit> {
+  const isCurrent = sides.commit === undefined || edit.base === '' || edit.base === sides.commit
+  if (status !== 'pending' || intent.does === 'add' || isCurrent) return edit
+  const page = { kb: kb.slug, seqId: intent.seqId, base: edit.base }
+  const rebased = await rebasePage(ctx, caller, { ...page, content: edit.content }).catch(undefinedOn('not_found'))
+  return rebased === undefined ? edit : { ...edit, content: rebased.content, base: rebased.latest.commit }
 }
 
 function around({ previous, next, count }: CandidateReview, params: QueueParams): Html {
@@ -132,56 +168,69 @@ function undoLink({ entry, kb, undo }: CandidateReview): Html | undefined {
   return html` · <a href="${withQuery('/undo', { kb: kb.slug, ...undo })}">Undo what <bdi>${writer}</bdi> brought since…</a>`
 }
 
-/** An edit that cannot be used any more is not thrown away. */
+/** Renders an edit that can no longer be used, so that it is not lost. */
 function lostEdit(edit: TypedEdit | undefined): Html | undefined {
   if (edit === undefined) return undefined
   return html`<section aria-labelledby="lost-title"><h2 id="lost-title">Your edit, which was not used</h2>
     <pre dir="auto" tabindex="0">${edit.title}\n${edit.tags}\n\n${edit.content}</pre></section>`
 }
 
-/** Renders the comments and decisions, with a form to comment. */
-function talkSection(visit: Visit, shown: ShownCandidate): Html {
-  const { review, comments, params, typed = {}, errors = {} } = shown
-  const { entry, steps } = review
-  const isPending = entry.status === 'pending'
-  const value = typed.comment ?? (isPending ? undefined : typed.reason)
-  const rendered = comments.values()
-  return html`<section aria-labelledby="talk-title">
-    <h2 id="talk-title">Comments and history</h2>
-    <ol class="steps">
-      <li><bdi>${entry.createdBy}</bdi> proposed it ${when(entry.createdAt)}</li>
-      ${steps.map((step) => stepItem(step, isRemark(step) ? rendered.next().value : undefined))}
-    </ol>
-    ${form(
-      visit,
-      {
-        action: candidateUrl(entry.id, params, {}, 'comment'),
-        errors: errors.comment,
-        attributes: { id: 'comment', 'data-keep': `comment-${entry.id}` },
-      },
-      html`<input type="hidden" name="seen" value="${entry.seen}">${textArea({ name: 'comment', label: 'Comment', hint: `Markdown. Other curators see it${shown.sendsMail ? '; those whom you mention, as @ada, get an e-mail' : ''}.`, value, errors: errors.comment, attributes: { maxlength: 10_000, dir: 'auto', rows: 3 } })}
-      <div class="row">${button('Comment', { class: 'second' })}
-        ${isPending && button('Ask for changes', { class: 'second', formaction: candidateUrl(entry.id, params, {}, 'request-changes') })}</div>`,
-    )}
-    ${isPending && assignForm(visit, shown)}
-  </section>`
+type Talking = { params: QueueParams; errors: FormErrors | undefined }
+
+function commentForm(
+  visit: Visit,
+  { entry: { id, seen, status } }: CandidateReview,
+  { params, errors, comment, sendsMail }: Talking & { comment: string | undefined; sendsMail: boolean },
+): Html {
+  const attributes = { id: 'comment', 'data-keep': `comment-${id}` }
+  const askForChanges = { class: 'second', formaction: candidateUrl(id, params, {}, 'request-changes') }
+  return form(visit, { action: candidateUrl(id, params, {}, 'comment'), errors, attributes }, [
+    hidden({ seen }),
+    controlsOf({ comment }, errors).area('comment', 'Comment', {
+      hint: `Markdown. Other curators see it${sendsMail ? '; those whom you mention, as @ada, get an e-mail' : ''}.`,
+      ...{ maxlength: 10_000, dir: 'auto', rows: 3 },
+    }),
+    html`<div class="row">${button('Comment', { class: 'second' })}
+      ${status === 'pending' && button('Ask for changes', askForChanges)}</div>`,
+  ])
 }
 
-function assignForm(visit: Visit, { review, curators, params, errors = {} }: ShownCandidate): Html {
-  const { id, assignee } = review.entry
-  return form(
-    visit,
-    { action: candidateUrl(id, params, {}, 'assign'), attributes: { class: 'assign' } },
-    html`${field({ name: 'assignee', label: 'Assigned to', hint: 'The e-mail of a curator, or the name of a key. Empty: nobody.', value: assignee ?? '', errors: errors.comment, attributes: { maxlength: 300, list: 'curators' } })}
-      <datalist id="curators">${curators.map(({ email, name }) => html`<option value="${email}">${name}</option>`)}</datalist>
+/** @param curators people to whom the candidate may be assigned */
+function assignForm(
+  visit: Visit,
+  { entry: { id, assignee } }: CandidateReview,
+  { params, errors, curators }: Talking & { curators: readonly Curator[] },
+): Html {
+  const { text } = controlsOf({ assignee: assignee ?? '' }, errors)
+  return form(visit, { action: candidateUrl(id, params, {}, 'assign'), attributes: { class: 'assign' } }, [
+    text('assignee', 'Assigned to', {
+      hint: 'The e-mail of a curator, or the name of a key. Empty: nobody.',
+      ...{ maxlength: 300, list: 'curators' },
+    }),
+    html`<datalist id="curators">${curators.map(({ email, name }) => html`<option value="${email}">${name}</option>`)}</datalist>
       <div class="row">${button('Assign', { class: 'second' })}
         ${button('Assign to me', { class: 'second', name: 'me', value: '1' })}</div>`,
-  )
+  ])
 }
 
-/** True if the text of the step is Markdown and may mention people. */
-export function isRemark({ action }: Pick<ReviewStep, 'action'>): boolean {
-  return action === 'comment' || action === 'request-changes'
+type Curator = { email: string; name: string }
+
+/** @param people path of the list of people, for callers who may see it */
+function stepItems(
+  ctx: AppContext,
+  caller: Caller,
+  { steps, kb }: CandidateReview,
+  { curators, people }: { curators: readonly Curator[]; people: string | undefined },
+): Promise<Html[]> {
+  return Promise.all(
+    steps.map(async (step) => {
+      const { action, reason = '' } = step
+      if (action !== 'comment' && action !== 'request-changes') return stepItem(step, undefined)
+      const rendered = await renderMarkdown(ctx, caller, { kb: kb.slug, content: reason, idPrefix: null })
+      const names = mentionedIn(reason, curators)
+      return stepItem(step, { ...rendered, blocks: rendered.blocks.map((block) => markMentions(block, names, people)) })
+    }),
+  )
 }
 
 function stepItem({ action, at, by, reason, to }: ReviewStep, comment: Rendered | undefined): Html {
@@ -192,7 +241,7 @@ function stepItem({ action, at, by, reason, to }: ReviewStep, comment: Rendered 
 
 type Deciding = {
   params: QueueParams
-  /** Whether the form of an edit is open: approving without it would throw the edit away. */
+  /** True if the form of an edit is open: an approval without it would lose the edit. */
   isEditing: boolean
   reason: string | undefined
   errors: FormErrors | undefined
@@ -216,31 +265,26 @@ function decisions(
   { params, isEditing, reason, errors }: Deciding,
 ): Html {
   const { id, seen } = entry
-  const seenField = html`<input type="hidden" name="seen" value="${seen}">`
   const canApprove = sides.problem === undefined && !isEditing
   const tried = bundle === undefined ? [id] : bundle.members.slice(0, maxPreviewed).map((member) => member.id)
   const isEditable = canApprove && entry.intent.does !== 'remove'
+  const dismissing = { class: 'dismiss', 'data-decide': 'dismiss', 'data-keep': `dismiss-${id}` }
   return html`${
     canApprove &&
-    form(
-      visit,
-      { action: candidateUrl(id, params, {}, 'approve'), attributes: { 'data-decide': 'approve' } },
-      html`${seenField}${button('Approve', { 'aria-keyshortcuts': 'a' })}`,
-    )
+    form(visit, { action: candidateUrl(id, params, {}, 'approve'), attributes: { 'data-decide': 'approve' } }, [
+      hidden({ seen }),
+      button('Approve', { 'aria-keyshortcuts': 'a' }),
+    ])
   }
       ${isEditable && html`<a class="button second" href="${candidateUrl(id, params, { edit: '1' })}#edit" data-edit aria-keyshortcuts="e">Edit, then approve</a>`}
       ${sides.problem === undefined && html`<a class="button second" href="${previewPage(tried)}" data-try>${tryLabel(tried.length, bundle?.members.length ?? 1)}</a>`}
-    ${form(
-      visit,
-      {
-        action: candidateUrl(id, params, {}, 'dismiss'),
-        errors,
-        attributes: { class: 'dismiss', 'data-decide': 'dismiss', 'data-keep': `dismiss-${id}` },
-      },
-      html`${seenField}
-      ${field({ name: 'reason', label: 'Reason to dismiss (optional)', value: reason, errors, attributes: { maxlength: 2000, dir: 'auto', autocomplete: 'off', placeholder: 'Reason (optional)', 'data-reason': true } })}
-      ${button('Dismiss', { class: 'danger', 'aria-keyshortcuts': 'd' })}`,
-    )}`
+    ${form(visit, { action: candidateUrl(id, params, {}, 'dismiss'), errors, attributes: dismissing }, [
+      hidden({ seen }),
+      controlsOf({ reason }, errors).text('reason', 'Reason to dismiss (optional)', {
+        ...{ maxlength: 2000, dir: 'auto', autocomplete: 'off', placeholder: 'Reason (optional)', 'data-reason': true },
+      }),
+      button('Dismiss', { class: 'danger', 'aria-keyshortcuts': 'd' }),
+    ])}`
 }
 
 function tryLabel(tried: number, waiting: number): string {

@@ -1,19 +1,12 @@
 import type { AppContext } from '../../app/open-context.ts'
-import { type BlockDiff, compareLines, comparePages } from '../../pages/compare-pages.ts'
+import { compareLines, comparePages } from '../../pages/compare-pages.ts'
 import { type Rendered, renderMarkdown } from '../../pages/render-page.ts'
 import type { CandidateReview } from '../../review/review-candidate.ts'
 import type { Caller } from '../../rules/access/caller.ts'
-import { pageDiff, type TextDiff, textDiff } from '../layout/diff.ts'
+import { pageDiff, textDiff } from '../layout/diff.ts'
 import { content, type Html, html } from '../layout/html-template.ts'
 import { sourceSection } from './facts.ts'
 import { candidateUrl, type QueueParams, type Show, shows } from './view.ts'
-
-export type ShownChange =
-  | { show: 'rendered'; diff: BlockDiff }
-  | ({ show: 'lines' | 'split' } & TextDiff)
-  | { show: 'sides'; before: Rendered | undefined; after: Rendered | undefined }
-
-export type TestsChange = TextDiff & { path: string }
 
 const labels: Readonly<Record<Show, string>> = {
   rendered: 'As a page',
@@ -22,87 +15,70 @@ const labels: Readonly<Record<Show, string>> = {
   sides: 'Before and after',
 }
 
-/** Characters of both sides, but for pictures, beyond which a change is shown as text: a page of that length takes seconds to render. */
+/** Maximum characters of both sides, without pictures, that are rendered by default: a longer page takes seconds. */
 const longChange = 128 * 1024
 
-/** Returns the default view of a change. */
-export function usualShow({ before, after }: CandidateReview['sides']): Show {
+function usualShow({ before, after }: CandidateReview['sides']): Show {
   const { length } = `${before?.content}${after?.content}`.replace(/\bdata:image\/[\w;,+/=]+/g, '')
   return length > longChange ? 'lines' : 'rendered'
 }
 
-/** The files of answer tests that come with a candidate, as text. */
-export function changesOfTests(ctx: AppContext, { tests }: Pick<CandidateReview, 'tests'>): Promise<TestsChange[]> {
-  return Promise.all(
-    tests.map(async ({ path, before, after }) => {
-      const sides = { before: before ?? '', after: after ?? '' }
-      return { path, ...sides, diff: await compareLines(ctx, sides) }
-    }),
-  )
-}
-
-export function testsSection(changes: readonly TestsChange[]): Html | undefined {
-  if (changes.length === 0) return undefined
+/** Renders the files of answer tests that come with a candidate, as text. */
+export async function testsSection(ctx: AppContext, { tests }: CandidateReview): Promise<Html | undefined> {
+  if (tests.length === 0) return undefined
+  const changes = tests.map(async ({ path, before, after }) => {
+    const sides = { before: before ?? '', after: after ?? '' }
+    const diff = await compareLines(ctx, sides)
+    return html`<h3><code>${path}</code></h3>${textDiff({ ...sides, diff }, 'below')}`
+  })
   return html`<section aria-labelledby="tests-title"><h2 id="tests-title">Answer tests that come with it</h2>
-    ${changes.map((change) => html`<h3><code>${change.path}</code></h3>${textDiff(change, 'below')}`)}</section>`
+    ${await Promise.all(changes)}</section>`
 }
 
-/** Compares the two sides of a candidate; of a conflict, what the Neuron says now and what is proposed. */
-export async function changeOf(
+export async function changeSection(
   ctx: AppContext,
   caller: Caller,
-  { kb, sides }: Pick<CandidateReview, 'kb' | 'sides'>,
-  show: Show,
-): Promise<ShownChange> {
-  const versions = { before: sides.before?.content ?? null, after: sides.after?.content ?? '' }
-  if (show === 'lines' || show === 'split') {
-    return { show, ...versions, before: versions.before ?? '', diff: await compareLines(ctx, versions) }
-  }
-  const place = { kb: kb.slug, path: sides.path }
-  if (show === 'rendered') return { show, diff: await comparePages(ctx, caller, { ...place, ...versions }) }
-  const render = (side: 'before' | 'after') => {
-    const text = sides[side]?.content
-    return text === undefined ? undefined : renderMarkdown(ctx, caller, { ...place, content: text, idPrefix: null })
-  }
-  const [before, after] = await Promise.all([render('before'), render('after')])
-  return { show, before, after }
-}
-
-export function changeSection(
-  change: ShownChange,
-  { entry, sides, sources, kb }: Pick<CandidateReview, 'entry' | 'sides' | 'sources' | 'kb'>,
+  review: CandidateReview,
   { params, isEditing }: { params: QueueParams; isEditing: boolean },
-): Html {
-  const source = sourceSection(sources, kb.slug)
-  // A new page has nothing before it.
+): Promise<Html> {
+  const { entry, sides, sources, kb } = review
+  const shown = params.show ?? usualShow(sides)
+  // A new page has no earlier version to compare with.
   const offered = sides.before === undefined ? shows.filter((show) => show === 'rendered' || show === 'lines') : shows
   const more = isEditing ? { edit: '1' } : {}
   const tab = (show: Show) =>
     html`<li><a href="${candidateUrl(entry.id, { ...params, show }, more)}#change"${
-      show === change.show && html` aria-current="true"`
+      show === shown && html` aria-current="true"`
     }>${labels[show]}</a></li>`
   return html`<section id="change" aria-labelledby="change-title">
     <h2 id="change-title" class="unseen">What it changes</h2>
     <nav aria-label="How the change is shown"><ul class="tabs">${offered.map(tab)}</ul></nav>
-    <div class="change-with-source">${source}<div class="shown">${view(change)}</div></div>
+    <div class="change-with-source">${sourceSection(sources, kb.slug)}<div class="shown">${await changeView(ctx, caller, review, shown)}</div></div>
   </section>`
 }
 
-function view(change: ShownChange): Html {
-  switch (change.show) {
-    case 'rendered':
-      return pageDiff(change.diff)
-    case 'lines':
-      return textDiff(change, 'below')
-    case 'split':
-      return textDiff(change, 'split')
-    case 'sides':
-      if (change.before === undefined && change.after !== undefined) return content(change.after)
-      return html`<div class="sides">
-        ${side('Before', change.before, 'There was no page.')}
-        ${side('After', change.after, 'There is no page any more.')}
-      </div>`
+/** Compares the two sides of a candidate. For a conflict, these are the Neuron as it is now and the proposal. */
+async function changeView(
+  ctx: AppContext,
+  caller: Caller,
+  { kb, sides }: Pick<CandidateReview, 'kb' | 'sides'>,
+  show: Show,
+): Promise<Html> {
+  const place = { kb: kb.slug, path: sides.path }
+  const versions = { before: sides.before?.content ?? null, after: sides.after?.content ?? '' }
+  if (show === 'rendered') return pageDiff(await comparePages(ctx, caller, { ...place, ...versions }))
+  if (show !== 'sides') {
+    const diff = await compareLines(ctx, versions)
+    return textDiff({ ...versions, before: versions.before ?? '', diff }, show === 'split' ? 'split' : 'below')
   }
+  const render = (text: string | undefined) =>
+    text === undefined ? undefined : renderMarkdown(ctx, caller, { ...place, content: text, idPrefix: null })
+  const [before, after] = await Promise.all([render(sides.before?.content), render(sides.after?.content)])
+  if (before === undefined && after !== undefined) return content(after)
+  return html`<div class="sides">
+    ${side('Before', before, 'There was no page.')}
+    ${side('After', after, 'There is no page any more.')}
+  </div>`
 }
 
 function side(label: string, rendered: Rendered | undefined, none: string): Html {

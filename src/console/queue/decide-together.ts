@@ -5,17 +5,12 @@ import { dismissCandidate, reopenCandidate } from '../../queue/decide-candidate.
 import { approveBundle, dismissBundle } from '../../queue/push-bundle.ts'
 import type { ReviewOutcome } from '../../review/read-outcome.ts'
 import type { Caller } from '../../rules/access/caller.ts'
-import { button, form } from '../layout/form.ts'
+import { button, form, hidden } from '../layout/form.ts'
 import { type Html, html } from '../layout/html-template.ts'
 import { page, type Visit } from '../layout/page.ts'
-import { decidedBy, undoForm } from './outcome-notice.ts'
-import { candidateUrl, listPath, maxResults, type QueueParams, type Result } from './view.ts'
+import { bundleMark, candidateUrl, listPath, maxResults, type QueueParams, type Result } from './view.ts'
 
-export type Together = {
-  decision: 'approve' | 'dismiss' | 'reopen'
-  picks: readonly Picked[]
-  reason?: string | undefined
-}
+type Together = { decision: 'approve' | 'dismiss' | 'reopen'; reason?: string | undefined }
 type Picked = { id: string; seen: string }
 
 /**
@@ -25,7 +20,8 @@ type Picked = { id: string; seen: string }
 export async function decideTogether(
   ctx: AppContext,
   caller: Caller,
-  { picks, ...together }: Together,
+  picks: readonly Picked[],
+  together: Together,
 ): Promise<string> {
   const done = await Promise.all(picks.map((pick) => decideOne(ctx, caller, pick, together)))
   const isDone = (result: string) => Number(result.endsWith('.done'))
@@ -33,14 +29,11 @@ export async function decideTogether(
   return results.slice(0, maxResults).join(',')
 }
 
-/** Prefix of the `seen` of a bundle, in place of that of a candidate. */
-export const bundleMark = 'bundle:'
-
 async function decideOne(
   ctx: AppContext,
   caller: Caller,
   { id, seen }: Picked,
-  { decision, reason }: Omit<Together, 'picks'>,
+  { decision, reason }: Together,
 ): Promise<string[]> {
   const given = reason === undefined ? {} : { reason }
   try {
@@ -72,7 +65,7 @@ function failureOf(error: unknown): Result {
   return error.code === 'not_pending' || error.code === 'not_dismissed' ? 'decided' : 'failed'
 }
 
-/** Asks before candidates of the red zone are approved with others, unread. `picks`: all that were selected, as the list sent them. */
+/** Renders the confirmation before candidates of the red zone are approved together. @param picks all selected ones, as the list sent them */
 export function askRed(
   visit: Visit,
   { red, picks, params }: { red: readonly ReviewOutcome[]; picks: readonly string[]; params: QueueParams },
@@ -80,12 +73,11 @@ export function askRed(
   const isRed = (pick: string) => red.some(({ id }) => pick.startsWith(`${id} `))
   const others = picks.filter((pick) => !isRed(pick))
   const approve = (label: string, some: readonly string[], more = {}) =>
-    form(
-      visit,
-      { action: listPath(params) },
-      html`<input type="hidden" name="sure" value="1">${some.map((pick) => html`<input type="hidden" name="pick" value="${pick}">`)}
-      ${button(label, { name: 'decision', value: 'approve', ...more })}`,
-    )
+    form(visit, { action: listPath(params) }, [
+      hidden({ sure: '1' }),
+      some.map((pick) => hidden({ pick })),
+      button(label, { name: 'decision', value: 'approve', ...more }),
+    ])
   return page(visit, {
     title: 'Approve the red zone?',
     main: html`<h1>Approve the red zone?</h1>
@@ -97,31 +89,4 @@ export function askRed(
         <a class="button second" href="${listPath(params)}">Back to the queue</a>
       </div>`,
   })
-}
-
-export function togetherNotice(
-  visit: Visit,
-  decided: readonly { outcome: ReviewOutcome; result: Result }[],
-  params: QueueParams,
-): Html {
-  const count = decided.filter(({ result }) => result === 'done').length
-  const all = decided.length < maxResults ? html`${count} of ${decided.length}` : html`${count} or more`
-  return html`<h2>${all} done</h2>
-    <ul class="results">${decided.map(
-      ({ outcome, result }) => html`<li class="row">
-        <span><a href="${candidateUrl(outcome.id, params)}" dir="auto">${outcome.title}</a>: ${resultText(outcome, result)}</span>
-        ${result === 'done' && outcome.status === 'dismissed' && undoForm(visit, outcome, params)}
-      </li>`,
-    )}</ul>`
-}
-
-function resultText(outcome: ReviewOutcome, result: Result): Html {
-  if (result === 'conflict')
-    return html`not approved, since the page has changed and the changes conflict. Open it to solve that.`
-  if (result === 'changed') return html`not decided, since it or its page has changed since you saw it. Look again.`
-  if (result === 'failed') return html`not decided. Open it to see why.`
-  if (result === 'decided' && outcome.status !== 'pending') return html`${decidedBy(outcome)} before you.`
-  if (outcome.isVoted) return html`approved by you; others have to approve it, too.`
-  if (outcome.status === 'pending') return html`waits in the queue again.`
-  return html`${outcome.status}.`
 }

@@ -57,7 +57,7 @@ export function percent(share: number): string {
   return `${Math.round(share * 100)} %`
 }
 
-/** Renders the reason why a candidate waits for a curator, or waited. */
+/** Renders why a candidate waits for a curator, or waited. */
 export function verdictText({
   reason,
   isHeldBack,
@@ -68,7 +68,7 @@ export function verdictText({
   return html`The policy would approve it (${said}), but it conflicts, shows the page to more readers or takes comments away: a curator decides.`
 }
 
-/** Whether the reason says more than the zone and the confidence, which stand beside it. */
+/** True if the reason says more than the zone and the confidence, which are shown next to it. */
 export function saysMore({ reason, isHeldBack }: Pick<QueueEntry, 'reason' | 'isHeldBack'>): boolean {
   return isHeldBack || plainReason(reason) === reason
 }
@@ -88,7 +88,7 @@ export function warningList(warnings: readonly string[]): Html | undefined {
   return html`<ul class="warnings">${warnings.map((warning) => html`<li dir="auto">${warning}</li>`)}</ul>`
 }
 
-/** Counts stop at 10,000. */
+/** Returns a count as text. Counts stop at 10,000. */
 export function countText(count: number): string {
   return count > 10_000 ? '10,000+' : count.toLocaleString('en')
 }

@@ -1,36 +1,36 @@
 import type { TestChange, TestEffects, TestResultLine } from '../../contract/answer-tests.ts'
 import { kbPage, neuronPage, sourcePage } from '../../contract/console-paths.ts'
+import type { QueueEntry } from '../../queue/lists/list-queue.ts'
 import type { FieldChange } from '../../review/field-changes.ts'
 import type { LinkChange, LinkChanges } from '../../review/link-changes.ts'
 import type { CandidateReview } from '../../review/review-candidate.ts'
 import type { SimilarNeuron } from '../../review/similar-neurons.ts'
 import type { SourcePassage } from '../../review/source-passage.ts'
-import { type Html, html } from '../layout/html-template.ts'
-import { placeWords, when } from '../layout/wording.ts'
+import { type Html, html, placeWords, when } from '../layout/html-template.ts'
+import { dataTable } from '../layout/list-parts.ts'
 import { candidateUrl, type QueueParams } from './view.ts'
 
-/** Renders the front matter of both sides, with unchanged properties folded. */
 export function fieldSection(fields: readonly FieldChange[]): Html | undefined {
-  const changed = fields.filter(({ isChanged }) => isChanged)
-  const same = fields.filter(({ isChanged }) => !isChanged)
+  const [changed = [], same = []] = [true, false].map((wanted) =>
+    fields.filter(({ isChanged }) => isChanged === wanted),
+  )
   if (fields.length === 0) return undefined
   return html`<section aria-labelledby="fields-title">
     <h2 id="fields-title">Properties</h2>
-    ${changed.length === 0 ? html`<p class="empty">No property changes.</p>` : fieldTable('Changed properties', changed)}
+    ${fieldTable('Changed properties', changed)}
     ${same.length > 0 && html`<details><summary>${same.length} unchanged</summary>${fieldTable('Unchanged properties', same)}</details>`}
   </section>`
 }
 
-function fieldTable(caption: string, fields: readonly FieldChange[]): Html {
-  return html`<div class="scroll" tabindex="0" role="group" aria-label="${caption}"><table class="fields">
-    <caption class="unseen">${caption}</caption>
-    <thead><tr><th scope="col">Property</th><th scope="col">Before</th><th scope="col">After</th></tr></thead>
-    <tbody>${fields.map(
-      ({ name, before, after }) => html`<tr><th scope="row" dir="auto">${name}</th>
-        <td>${before.map((line) => html`<div dir="auto">${after.includes(line) ? line : html`<del>${line}</del>`}</div>`)}</td>
-        <td>${after.map((line) => html`<div dir="auto">${before.includes(line) ? line : html`<ins>${line}</ins>`}</div>`)}</td></tr>`,
-    )}</tbody>
-  </table></div>`
+function fieldTable(label: string, fields: readonly FieldChange[]): Html {
+  const lines = (some: readonly string[], others: readonly string[], mark: (line: string) => Html) =>
+    some.map((line) => html`<div dir="auto">${others.includes(line) ? line : mark(line)}</div>`)
+  const rows = fields.map(
+    ({ name, before, after }) => html`<th scope="row" dir="auto">${name}</th>
+      <td>${lines(before, after, (line) => html`<del>${line}</del>`)}</td>
+      <td>${lines(after, before, (line) => html`<ins>${line}</ins>`)}</td>`,
+  )
+  return dataTable(label, ['Property', 'Before', 'After'], rows, { class: 'fields', empty: 'No property changes.' })
 }
 
 export function linkSection(links: LinkChanges, kb: string): Html | undefined {
@@ -81,26 +81,17 @@ export function sourceSection(sources: readonly SourcePassage[], kb: string): Ht
   </details>`
 }
 
-/** Pages that may say the same. They take a while to find, so scripts fetch them when the rest is there, or a link does. */
-export function similarSection(
-  { entry }: Pick<CandidateReview, 'entry'>,
-  { similar, params }: { similar: Similar | undefined; params: QueueParams },
-): Html {
-  const address = candidateUrl(entry.id, params, {}, 'similar')
+/** Renders pages that may say the same. Finding them takes a while, so scripts load them later, or a link does. */
+export function similarSection({ id }: Pick<QueueEntry, 'id'>, params: QueueParams, similar: Html | undefined): Html {
+  const later = html`<div data-fill="${candidateUrl(id, params, {}, 'similar')}"><a href="${candidateUrl(id, params, { similar: '1' })}#similar-title">Find similar pages</a></div>`
   return html`<section aria-labelledby="similar-title">
     <h2 id="similar-title">Similar pages</h2>
-    ${
-      similar === undefined
-        ? html`<div data-fill="${address}"><a href="${candidateUrl(entry.id, params, { similar: '1' })}#similar-title">Find similar pages</a></div>`
-        : similarList(similar, entry.kb)
-    }
+    ${similar ?? later}
   </section>`
 }
 
-/** Similar pages; undefined if search is busy. */
-export type Similar = { found: readonly SimilarNeuron[] | undefined }
-
-export function similarList({ found }: Similar, kb: string): Html {
+/** @param found undefined if search is busy */
+export function similarList(found: readonly SimilarNeuron[] | undefined, kb: string): Html {
   if (found === undefined) return html`<p class="empty">Search is busy. Reload the page to see them.</p>`
   if (found.length === 0) return html`<p class="empty">None found.</p>`
   return html`<ul>${found.map(
@@ -120,7 +111,6 @@ export function duplicateSection(duplicates: CandidateReview['duplicates'], para
   </section>`
 }
 
-/** Renders the changes that an approval makes to the results of the answer tests. */
 export function effectsSection(effects: TestEffects | undefined, kb: string): Html | undefined {
   if (effects === undefined || (effects.tests === 0 && effects.state === 'tested')) return undefined
   return html`<section aria-labelledby="effects-title">
@@ -148,10 +138,7 @@ function changeList(label: string, changes: readonly TestChange[], kb: string): 
       ({ question, audience, failures, before, after }) => html`<details${label === 'It breaks' && html` open`}>
       <summary><bdi>${question}</bdi> <span class="soft">asked as ${audience}</span></summary>
       ${failures.length > 0 && html`<ul>${failures.map((failure) => html`<li dir="auto">${failure}</li>`)}</ul>`}
-      <div class="scroll" tabindex="0" role="group" aria-label="First results of ${question}"><table class="fields">
-        <thead><tr><th scope="col">Before</th><th scope="col">After</th></tr></thead>
-        <tbody><tr><td>${resultList(before, kb)}</td><td>${resultList(after, kb)}</td></tr></tbody>
-      </table></div></details>`,
+      ${dataTable(`First results of ${question}`, ['Before', 'After'], [html`<td>${resultList(before, kb)}</td><td>${resultList(after, kb)}</td>`], { class: 'fields' })}</details>`,
     )}`
 }
 

@@ -1,13 +1,17 @@
+import { listProposedTests } from '../../answer-tests/proposed-tests.ts'
+import type { AppContext } from '../../app/open-context.ts'
 import { kbPage } from '../../contract/console-paths.ts'
-import { candidateKinds } from '../../contract/vocabulary.ts'
-import type { FailingLink } from '../../forge/bridge/manage-links.ts'
-import type { QueueCounts, QueueEntry, QueuePage } from '../../queue/lists/list-queue.ts'
-import { button, type Choice, form } from '../layout/form.ts'
-import { type Html, type HtmlPart, html, icon } from '../layout/html-template.ts'
+import { type FailingLink, listFailingLinks } from '../../forge/bridge/manage-links.ts'
+import { unlessUnavailable } from '../../kb/failure.ts'
+import type { KbLabel } from '../../kb/readable-kb.ts'
+import { listQueue, type QueueCounts, type QueueEntry, type QueuePage } from '../../queue/lists/list-queue.ts'
+import { readOutcome } from '../../review/read-outcome.ts'
+import type { Caller } from '../../rules/access/caller.ts'
+import { button, type Choice, choicesOf, form, hidden } from '../layout/form.ts'
+import { type Html, html, icon, when } from '../layout/html-template.ts'
 import { filterChip, liveNotice, savedFilter, wordsFilter } from '../layout/list-parts.ts'
 import { page, type Visit } from '../layout/page.ts'
-import { when } from '../layout/wording.ts'
-import { bundleMark } from './decide-together.ts'
+import type { ConsoleRequest, PageAnswer } from '../layout/page-routes.ts'
 import {
   badges,
   countText,
@@ -21,39 +25,53 @@ import {
   warningList,
   zoneLabels,
 } from './entry-parts.ts'
-import { candidateUrl, listPath, type QueueParams } from './view.ts'
+import { outcomeNotice, togetherNotice } from './outcome-notice.ts'
+import { bundleMark, candidateUrl, type ListParams, listPath, pageLength, type QueueParams, viewOf } from './view.ts'
 
-export type ListPage = {
+type ListPage = {
   queue: QueuePage
-  failingLinks: readonly FailingLink[]
-  proposedTests: { kb: { slug: string; title: string }; count: number; hasMore: boolean } | undefined
   params: QueueParams
-  /** Cursor of this page, for links that return to it. */
+  /** Cursor of this page of the list. */
   place: { after?: string | undefined; before?: string | undefined }
-  /** Whether all candidates of the page are ticked. */
   isAllPicked: boolean
-  notice?: HtmlPart
-  /** Error of a rejected decision; `reason` is the reason that was typed. */
-  problem?: string
-  reason?: string
 }
 
-export function queueListPage(visit: Visit, list: ListPage): Html {
-  const { queue, params, notice, place } = list
-  const { status = 'pending', kb } = params
-  const isLive = status === 'pending' && place.after === undefined && place.before === undefined
-  return page(visit, {
+/** A rejected decision on several candidates: why, and the reason to dismiss that was typed. */
+type Failed = { problem: string; reason: string }
+
+export async function queueList(
+  ctx: AppContext,
+  { visit, caller, query }: ConsoleRequest<unknown, ListParams>,
+  failed?: Failed,
+): Promise<PageAnswer> {
+  const { after, before, pick, done, did = [], ...params } = query
+  const { kb, kind, tag, assignee, text, status = 'pending' } = params
+  // These filters can match a part of a bundle, so its members are listed one by one.
+  const bundles = (kind ?? tag ?? assignee ?? text) === undefined
+  const queue = await listQueue(ctx, caller, { ...viewOf(params), after, before, bundles, limit: pageLength })
+  const failingLinks = await listFailingLinks(ctx, caller, kb)
+  const proposed = await proposedNote(ctx, caller, queue.knowledgeBases, params)
+  const outcomes = await Promise.all(
+    did.map(async ([id, result]) => ({ outcome: await readOutcome(ctx, caller, id), result })),
+  )
+  const list = { queue, params, place: { after, before }, isAllPicked: pick !== undefined }
+  const isLive = status === 'pending' && after === undefined && before === undefined
+  const markup = page(visit, {
     title: 'Queue',
     islands: ['review', ...(isLive ? ['live'] : [])],
-    notice,
+    notice:
+      outcomes.length > 0
+        ? togetherNotice(visit, outcomes, params)
+        : done !== undefined && outcomeNotice(visit, await readOutcome(ctx, caller, done), params),
     main: html`<div class="headline"><h1>Queue</h1>
         ${isLive && liveNotice({ kinds: 'candidate.created', kb, path: listPath(params) })}${keysHelp()}</div>
-      ${list.failingLinks.map(failingNotice)}
-      ${list.proposedTests && proposedNote(list.proposedTests)}
+      ${failingLinks.map(failingNotice)}
+      ${proposed}
       ${queue.unavailable.map((slug) => html`<p class="warning">The queue of ${slug} cannot be read. Ask your administrator to look at Health.</p>`)}
       ${filters(visit, list)}
-      ${queue.entries.length === 0 ? nothingHere(params) : entryForm(visit, list)}`,
+      ${queue.entries.length === 0 ? nothingHere(params) : entryForm(visit, list, failed)}`,
   })
+  return failed === undefined ? markup : { page: markup, status: 422 }
 }
 
 function failingNotice({ kb, url, failingSince }: FailingLink): Html {
@@ -68,25 +86,24 @@ function filters(visit: Visit, list: ListPage): Html {
   const { email } = visit.session.user
   const assignees = [...new Set([email, ...(assignee === undefined ? [] : [assignee])])]
   const names = connector === undefined || connectors.includes(connector) ? connectors : [connector, ...connectors]
-  const statuses = (['pending', 'approved', 'dismissed'] as const).map((value) => ({
-    value,
-    label: `${statusLabels[value]} (${countText(counts.status[value])})`,
-  }))
+  const statuses = (['pending', 'approved', 'dismissed'] as const).map(
+    (value): Choice => [value, `${statusLabels[value]} (${countText(counts.status[value])})`],
+  )
   const chip = (
     name: 'status' | 'kb' | 'kind' | 'connector' | 'assignee',
     label: string,
     value: string | undefined,
-    choices: Choice[],
+    choices: readonly Choice[],
   ) => filterChip({ label, value, choices, href: (value) => listPath({ ...params, [name]: value }), usual: 'pending' })
-  const all = { value: '', label: 'All' }
+  const all: Choice = ['', 'All']
   return html`<div class="filters">
     ${zoneLinks(counts, params)}
     <div class="chips" role="group" aria-label="Filters">
-      ${chip('status', 'Status', status, [...statuses, { value: 'any', label: 'Any' }])}
-      ${knowledgeBases.length > 1 && chip('kb', 'Knowledge base', kb, [all, ...knowledgeBases.map(({ slug, title }) => ({ value: slug, label: title }))])}
-      ${chip('kind', 'Kind', kind, [all, ...candidateKinds.map((value) => ({ value, label: kindLabels[value] }))])}
-      ${chip('connector', 'From', connector, [all, ...names.map((value) => ({ value, label: value }))])}
-      ${chip('assignee', 'Assigned to', assignee, [all, ...assignees.map((value) => ({ value, label: value === email ? 'Me' : value }))])}
+      ${chip('status', 'Status', status, [...statuses, ['any', 'Any']])}
+      ${knowledgeBases.length > 1 && chip('kb', 'Knowledge base', kb, [all, ...knowledgeBases.map(({ slug, title }): Choice => [slug, title])])}
+      ${chip('kind', 'Kind', kind, [all, ...Object.entries(kindLabels)])}
+      ${chip('connector', 'From', connector, [all, ...choicesOf(names)])}
+      ${chip('assignee', 'Assigned to', assignee, [all, ...assignees.map((value): Choice => [value, value === email ? 'Me' : value])])}
       ${tag !== undefined && html`<a class="chip active" href="${listPath({ ...params, tag: undefined })}"><bdi>#${tag}</bdi> ${icon('x')}<span class="unseen">remove</span></a>`}
       ${wordsFilter({
         ...{ action: '/queue', label: 'Filter the queue', placeholder: 'Words', value: text },
@@ -98,9 +115,19 @@ function filters(visit: Visit, list: ListPage): Html {
   </div>`
 }
 
-function proposedNote({ kb, count, hasMore }: NonNullable<ListPage['proposedTests']>): Html | undefined {
-  if (count === 0 && !hasMore) return undefined
-  return html`<p><a href="${kbPage(kb.slug)}/tests#proposed">${hasMore && 'More than '}${count} proposed answer ${count === 1 ? 'test' : 'tests'} of <bdi>${kb.title}</bdi></a></p>`
+/** Renders the number of proposed tests if the list shows one knowledge base: counting all would read all of them. */
+async function proposedNote(
+  ctx: AppContext,
+  caller: Caller,
+  kbs: readonly KbLabel[],
+  { kb: asked, status = 'pending' }: QueueParams,
+): Promise<Html | undefined> {
+  const [kb, other] = kbs.filter(({ slug }) => asked === undefined || slug === asked)
+  if (kb === undefined || other !== undefined || status !== 'pending') return undefined
+  const { proposed, moreProposed } = (await listProposedTests(ctx, caller, kb.slug).catch(unlessUnavailable)) ?? {}
+  const count = proposed?.length ?? 0
+  if (count === 0 && moreProposed !== true) return undefined
+  return html`<p><a href="${kbPage(kb.slug)}/tests#proposed">${moreProposed && 'More than '}${count} proposed answer ${count === 1 ? 'test' : 'tests'} of <bdi>${kb.title}</bdi></a></p>`
 }
 
 function isFiltered({ show: _, status, ...others }: QueueParams): boolean {
@@ -124,15 +151,14 @@ function nothingHere(params: QueueParams): Html {
   return html`<p class="empty">Nothing waits. New candidates come from Sources, chat, feedback and the API. <a href="/activity">See what happened last</a></p>`
 }
 
-function entryForm(visit: Visit, { queue, params, place, isAllPicked, problem, reason }: ListPage): Html {
+function entryForm(visit: Visit, { queue, params, place, isAllPicked }: ListPage, failed: Failed | undefined): Html {
   const action = listPath(params, place)
-  return form(
-    visit,
-    { action, attributes: { class: 'bulk', 'data-bulk': true }, ...(problem && { errors: { formErrors: [problem] } }) },
-    html`<ol class="entries" data-entries>${queue.entries.map((each) => row(each, params, isAllPicked))}</ol>
-      ${bulkBar(params, reason)}
-      ${pager(queue, params)}`,
-  )
+  const errors = failed && { formErrors: [failed.problem] }
+  return form(visit, { action, attributes: { class: 'bulk', 'data-bulk': true }, errors }, [
+    html`<ol class="entries" data-entries>${queue.entries.map((each) => row(each, params, isAllPicked))}</ol>`,
+    bulkBar(params, failed?.reason),
+    pager(queue, params),
+  ])
 }
 
 function pickAll({ params, place, isAllPicked }: ListPage): Html {
@@ -140,7 +166,7 @@ function pickAll({ params, place, isAllPicked }: ListPage): Html {
   return html`<a class="chip" href="${toggle}">${isAllPicked ? 'Select none' : 'Select all on this page'}</a>`
 }
 
-/** Stays in sight while something is selected. Behind the list, since the style sheet counts what comes before. */
+/** Renders the buttons for what is selected. After the list, since the style sheet counts the boxes before it. */
 function bulkBar(params: QueueParams, reason: string | undefined): Html {
   const { status = 'pending' } = params
   return html`<fieldset class="bulk-bar">
@@ -148,7 +174,7 @@ function bulkBar(params: QueueParams, reason: string | undefined): Html {
     <span class="picked" aria-hidden="true"></span>
     ${
       (status === 'pending' || status === 'any') &&
-      // Enter in the reason sends the first button.
+      // Enter in the field of the reason activates the first button.
       html`<label class="unseen" for="bulk-reason">Reason to dismiss (optional)</label>
         <input id="bulk-reason" name="reason" maxlength="2000" dir="auto" autocomplete="off" placeholder="Reason to dismiss (optional)" value="${reason ?? ''}">
       ${button('Dismiss selected', { name: 'decision', value: 'dismiss', class: 'danger' })}
@@ -161,7 +187,7 @@ function bulkBar(params: QueueParams, reason: string | undefined): Html {
 function row(each: QueueEntry, params: QueueParams, isAllPicked: boolean): Html {
   const { id, kb, kind, status, zone, confidence, connector, createdAt, createdBy, tags, bundle } = each
   const title = bundle?.says.join(' · ') ?? each.title
-  // The badge says the same.
+  // The badge shows the red zone already.
   const warnings = zone === 'red' ? each.warnings.filter((warning) => !warning.includes('red zone')) : each.warnings
   return html`<li class="entry" data-entry>
     <div class="pick">${
@@ -191,13 +217,11 @@ export function bundleSection(visit: Visit, id: string, bundle: Bundle, params: 
   const { length } = bundle.members
   return html`<section class="bundle"><p>${bundle.says.join(' · ')}</p>
     ${memberList(bundle, params)}
-    ${form(
-      visit,
-      { action: listPath(params) },
-      html`<input type="hidden" name="pick" value="${bundlePick(id, bundle)}">
-      <div class="row">${button(`Approve all ${length}`, { name: 'decision', value: 'approve', class: 'second' })}
+    ${form(visit, { action: listPath(params) }, [
+      hidden({ pick: bundlePick(id, bundle) }),
+      html`<div class="row">${button(`Approve all ${length}`, { name: 'decision', value: 'approve', class: 'second' })}
         ${button(`Dismiss all ${length}`, { name: 'decision', value: 'dismiss', class: 'danger' })}</div>`,
-    )}</section>`
+    ])}</section>`
 }
 
 function bundlePick(id: string, { seen }: Bundle): string {

@@ -4,13 +4,12 @@ import type { ReviewOutcome } from '../../review/read-outcome.ts'
 import type { CandidateReview } from '../../review/review-candidate.ts'
 import { awaitingText } from '../../rules/deciding.ts'
 import { button, form } from '../layout/form.ts'
-import { type Html, html } from '../layout/html-template.ts'
+import { type Html, html, when } from '../layout/html-template.ts'
 import type { Visit } from '../layout/page.ts'
-import { when } from '../layout/wording.ts'
 import { statusLabels } from './entry-parts.ts'
-import { candidateUrl, type QueueParams } from './view.ts'
+import { candidateUrl, maxResults, type QueueParams, type Result } from './view.ts'
 
-/** Says what happens with a change that was proposed just now. It may have been decided since, in another tab. */
+/** Renders the next step of a change that was just proposed. Undefined if it has been decided since, in another tab. */
 export function proposedNotice({ entry, awaiting }: Pick<CandidateReview, 'entry' | 'awaiting'>): Html | undefined {
   if (entry.status !== 'pending') return undefined
   if (awaiting !== undefined)
@@ -18,7 +17,7 @@ export function proposedNotice({ entry, awaiting }: Pick<CandidateReview, 'entry
   return html`<p>Proposed. The page changes once a curator approves this: you, or somebody else.</p>`
 }
 
-/** Says what became of a candidate that was decided just now, and offers to take it back. */
+/** Renders the outcome of the latest decision, with a button to undo it. */
 export function outcomeNotice(visit: Visit, outcome: ReviewOutcome, params: QueueParams): Html {
   const { id, title, status } = outcome
   const name = html`<a href="${candidateUrl(id, params)}"><bdi>${title}</bdi></a>`
@@ -50,12 +49,12 @@ export function undoForm(
   return form(visit, { action, attributes: { class: 'undo' } }, button(label, { class: 'second', 'data-undo': true }))
 }
 
-export function decidedBy({ status, by, at }: ReviewOutcome): Html {
+function decidedBy({ status, by, at }: ReviewOutcome): Html {
   const verb = status === 'approved' ? 'approved' : 'dismissed'
   return html`<strong dir="auto">${by ?? 'Somebody'}</strong> ${verb} it ${at !== undefined && when(at)}`
 }
 
-/** Says why a decision was not made, and what to do now. */
+/** Renders why a decision was rejected, and what to do now. */
 export function refusalText({ code, message }: Pick<GanglionError, 'code' | 'message'>, outcome: ReviewOutcome): Html {
   if (code === 'not_pending' && outcome.status !== 'pending')
     return html`<p>${decidedBy(outcome)} before you.</p> <p>Your decision was not made. What you wrote is kept below.</p>`
@@ -69,4 +68,32 @@ export function refusalText({ code, message }: Pick<GanglionError, 'code' | 'mes
   if (code === 'record_full')
     return html`<p>${errorTable.record_full.message}</p> <p>Decide on it without a comment.</p>`
   return html`<p>${errorTable[code].message}</p>`
+}
+
+/** Renders the results of decisions on several candidates. */
+export function togetherNotice(
+  visit: Visit,
+  decided: readonly { outcome: ReviewOutcome; result: Result }[],
+  params: QueueParams,
+): Html {
+  const count = decided.filter(({ result }) => result === 'done').length
+  const all = decided.length < maxResults ? html`${count} of ${decided.length}` : html`${count} or more`
+  return html`<h2>${all} done</h2>
+    <ul class="results">${decided.map(
+      ({ outcome, result }) => html`<li class="row">
+        <span><a href="${candidateUrl(outcome.id, params)}" dir="auto">${outcome.title}</a>: ${resultText(outcome, result)}</span>
+        ${result === 'done' && outcome.status === 'dismissed' && undoForm(visit, outcome, params)}
+      </li>`,
+    )}</ul>`
+}
+
+function resultText(outcome: ReviewOutcome, result: Result): Html {
+  if (result === 'conflict')
+    return html`not approved, since the page has changed and the changes conflict. Open it to solve that.`
+  if (result === 'changed') return html`not decided, since it or its page has changed since you saw it. Look again.`
+  if (result === 'failed') return html`not decided. Open it to see why.`
+  if (result === 'decided' && outcome.status !== 'pending') return html`${decidedBy(outcome)} before you.`
+  if (outcome.isVoted) return html`approved by you; others have to approve it, too.`
+  if (outcome.status === 'pending') return html`waits in the queue again.`
+  return html`${outcome.status}.`
 }

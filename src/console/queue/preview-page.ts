@@ -3,33 +3,28 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
 import { chatOnce, wholeAnswer } from '../../chat/answer-question.ts'
-import type { ChatCitation } from '../../contract/chat.ts'
 import { candidatePage, kbPage, neuronPage } from '../../contract/console-paths.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { type Preview, PreviewParameter } from '../../contract/preview.ts'
-import type { SearchHit } from '../../contract/search.ts'
 import { callerOf } from '../../http/access/auth.ts'
 import { whenClientGone } from '../../http/request/client-gone.ts'
 import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { findCandidate } from '../../kb/projection/candidate-index.ts'
 import { kbLabel } from '../../kb/readable-kb.ts'
-import { type Rendered, renderMarkdown } from '../../pages/render-page.ts'
+import { renderMarkdown } from '../../pages/render-page.ts'
 import { previewing } from '../../queue/preview/previewing.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { searchPages } from '../../search/kb/search-pages.ts'
-import { oneHit } from '../ask/search-page.ts'
-import { searchPageRoutes } from '../ask/search-page-routes.ts'
+import { oneHit, searchPageRoutes } from '../ask/search-page.ts'
+import { searchPath } from '../ask/search-path.ts'
 import { linkCitations } from '../ask/turn.ts'
-import { button, field } from '../layout/form.ts'
+import { button, controlsOf } from '../layout/form.ts'
 import { content, type Html, html } from '../layout/html-template.ts'
-import { type PageKb, page, type Visit } from '../layout/page.ts'
+import { type PageKb, page } from '../layout/page.ts'
 import { send, visitOf } from '../layout/page-routes.ts'
 import { neuronPageRoutes } from '../neurons/routes.ts'
 
-/** Answer and results of a question. `all`: path of the full search. */
-export type Tried = { rendered: Rendered; citations: readonly ChatCitation[]; hits: readonly SearchHit[]; all: string }
-
-/** Says on each page of a preview what it shows, what it is without, and leads back. */
+/** Renders the banner of a preview: its candidates, those left out, and links that lead out of it. */
 function previewBanner({
   candidates,
   conflicts,
@@ -47,38 +42,13 @@ function previewBanner({
   </aside>`
 }
 
-function tryPage(
-  visit: Visit,
-  { kb, path, q, tried }: { kb: PageKb; path: string; q: string; tried: Tried | undefined },
-): Html {
-  const main = html`<h1>Try it</h1>
-    <form class="filters" method="get" action="${path}" role="search" aria-label="Try it">
-      ${field({ name: 'q', label: 'A question or words', type: 'search', value: q, attributes: { maxlength: 8000, autocomplete: 'off', dir: 'auto', autofocus: q === '' } })}
-      ${button('Ask and search')}
-    </form>
-    <p class="hint">Answers and results are those after the approval. Nothing that you ask here is kept. <a href="${kbPage(kb.slug)}/tree">Read the pages</a></p>
-    ${tried && outcome(kb, tried)}`
-  return page(visit, { title: `Try it · ${kb.title}`, main, kb })
-}
-
-function outcome({ slug }: PageKb, { rendered, citations, hits, all }: Tried): Html {
-  return html`<section aria-labelledby="answer-title"><h2 id="answer-title">Answer</h2>
-      <div class="answer">${content(rendered)}</div>
-      ${citations.length > 0 && html`<ul>${citations.map(({ seqId, title }) => html`<li><a href="${neuronPage(slug, seqId)}"><bdi>${title}</bdi></a> <code>${seqId}</code></li>`)}</ul>`}
-    </section>
-    <section aria-labelledby="found-title"><h2 id="found-title">Found</h2>
-      ${hits.length === 0 ? html`<p class="empty">No page has these words.</p>` : html`<ol class="hits">${hits.map((hit) => oneHit(slug, hit, 'h3'))}</ol>`}
-      <p><a href="${all}">Search on</a></p>
-    </section>`
-}
-
 const prefix = '/preview'
 const TryQuery = z.object({ q: z.string().trim().max(8000).default('') })
 const Asked = PreviewParameter.unwrap()
 
 type Shown = { ctx: AppContext; slug: string; title: string; below: string }
 
-/** Addresses of pages that a preview has, too: where a page reads. */
+/** Paths below a knowledge base that a preview also has: those that only read. */
 const reading = /^(?:neurons\/[^/"?#]+|search|tree|tags|graph|graph\/data|files\/[^"?#]+)(?=["?#])/
 const pathBelow = /^\/preview\/[^/]*\/kb\/[^/]+\/(.*)$/
 const address = / (href|src|action|hx-get|data-graph)="([^"]*?)(\/kb\/[^/"]+\/)([^"]*")/g
@@ -102,7 +72,7 @@ export async function previewRoutes(app: ZodFastify, ctx: AppContext): Promise<v
             if (error instanceof GanglionError && error.code === 'not_pending') return undefined
             throw error
           })
-          // Somebody has decided meanwhile: the page of the first says so, and offers a preview of what still waits.
+          // A candidate has been decided meanwhile: the page of the first one explains it, and offers a preview of the pending ones.
           if (preview === undefined) return reply.redirect(candidatePage(askedOf(request)[0] ?? ''), 303)
           const answered = await shown.run(preview, () => handler.call(this, request, reply))
           return answered
@@ -121,9 +91,17 @@ export async function previewRoutes(app: ZodFastify, ctx: AppContext): Promise<v
         const preview = shown.getStore()
         if (preview === undefined) throw new GanglionError('not_found')
         const { q } = request.query
-        const tried = q === '' ? undefined : await tryOut(preview, callerOf(request), q, whenClientGone(reply))
         const { below, ...kb } = preview
-        return send(reply, tryPage(visitOf(request), { kb, path: below, q, tried }))
+        const { text } = controlsOf({ q })
+        const asking = { type: 'search', maxlength: 8000, autocomplete: 'off', dir: 'auto', autofocus: q === '' }
+        const main = html`<h1>Try it</h1>
+          <form class="filters" method="get" action="${below}" role="search" aria-label="Try it">
+            ${text('q', 'A question or words', asking)}
+            ${button('Ask and search')}
+          </form>
+          <p class="hint">Answers and results are those after the approval. Nothing that you ask here is kept. <a href="${kbPage(kb.slug)}/tree">Read the pages</a></p>
+          ${q !== '' && (await tryOut(preview, callerOf(request), q, whenClientGone(reply)))}`
+        return send(reply, page(visitOf(request), { title: `Try it · ${kb.title}`, main, kb }))
       })
     },
     { prefix: `${prefix}/:preview` },
@@ -146,20 +124,20 @@ async function openPreview(ctx: AppContext, request: FastifyRequest): Promise<Sh
   return { ctx: laid, slug, title, below: belowOf(request) }
 }
 
-/** The path of a preview, of a page below it. */
+/** Returns the path of the preview to which a page belongs. */
 function belowOf({ url }: FastifyRequest): string {
   return decodeURIComponent(/^\/preview\/[^/?#]*/.exec(url)?.[0] ?? prefix)
 }
 
-/** @param root the path of this server, which its pages have got by now */
+/** Redirects the links of a page into the preview. @param root path prefix of the server, which the links already have */
 function leadingOn(page: string, root: string, below: string): string {
   return page.replace(address, (whole, name: string, before: string, kb: string, rest: string) =>
     before === root && reading.test(rest) ? ` ${name}="${root}${below}${kb}${rest}` : whole,
   )
 }
 
-/** Asks and searches as curators do; neither is kept. */
-async function tryOut({ ctx, slug }: Shown, caller: Caller, q: string, signal: AbortSignal): Promise<Tried> {
+/** Asks and searches as a curator does. Neither is logged. */
+async function tryOut({ ctx, slug }: Shown, caller: Caller, q: string, signal: AbortSignal): Promise<Html> {
   const question = { message: q, history: [], knowledgeBaseId: slug, sessionId: undefined, audience: undefined }
   const [{ answer, citations = [] }, found] = await Promise.all([
     wholeAnswer(chatOnce(ctx, ctx.answerer, caller, question, signal)),
@@ -168,7 +146,15 @@ async function tryOut({ ctx, slug }: Shown, caller: Caller, q: string, signal: A
       throw error
     }),
   ])
-  const content = linkCitations(answer, citations)
-  const rendered = await renderMarkdown(ctx, caller, { kb: slug, content, idPrefix: null })
-  return { rendered, citations, hits: found?.hits ?? [], all: `${kbPage(slug)}/search?${new URLSearchParams({ q })}` }
+  const text = linkCitations(answer, citations)
+  const rendered = await renderMarkdown(ctx, caller, { kb: slug, content: text, idPrefix: null })
+  const hits = found?.hits ?? []
+  return html`<section aria-labelledby="answer-title"><h2 id="answer-title">Answer</h2>
+      <div class="answer">${content(rendered)}</div>
+      ${citations.length > 0 && html`<ul>${citations.map(({ seqId, title }) => html`<li><a href="${neuronPage(slug, seqId)}"><bdi>${title}</bdi></a> <code>${seqId}</code></li>`)}</ul>`}
+    </section>
+    <section aria-labelledby="found-title"><h2 id="found-title">Found</h2>
+      ${hits.length === 0 ? html`<p class="empty">No page has these words.</p>` : html`<ol class="hits">${hits.map((hit) => oneHit(slug, hit, 'h3'))}</ol>`}
+      <p><a href="${searchPath(slug, { q, kind: 'all' })}">Search on</a></p>
+    </section>`
 }

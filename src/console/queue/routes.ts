@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { AppContext } from '../../app/open-context.ts'
 import {
   Assignment,
   CandidateComment,
@@ -8,40 +7,50 @@ import {
   ChangeRequest,
   Dismissal,
 } from '../../contract/candidates.ts'
-import { undefinedOn } from '../../contract/errors.ts'
+import { GanglionError, undefinedOn, ValidationError } from '../../contract/errors.ts'
 import { parseSent } from '../../contract/faults.ts'
-import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { approveCandidate } from '../../queue/approve-candidate.ts'
 import { commentCandidate } from '../../queue/comment-candidate.ts'
 import { assignCandidate, dismissCandidate, reopenCandidate, requestChanges } from '../../queue/decide-candidate.ts'
+import { nextInQueue } from '../../queue/lists/queue-neighbours.ts'
 import { proposeReverse } from '../../review/propose-reverse.ts'
-import { readOutcome } from '../../review/read-outcome.ts'
+import { type ReviewOutcome, readOutcome } from '../../review/read-outcome.ts'
 import { type CandidateReview, reviewCandidate } from '../../review/review-candidate.ts'
-import { pagesOf } from '../layout/page-routes.ts'
+import { similarNeurons } from '../../review/similar-neurons.ts'
+import { consolePages, isFragment, type PageAnswer } from '../layout/page-routes.ts'
+import { candidateHtml, type Typed } from './candidate-page.ts'
 import { askRed, decideTogether } from './decide-together.ts'
 import { proposedEdit, type TypedEdit } from './edit-form.ts'
-import { answersOf, type SentOfOne } from './queue-answers.ts'
-import { CandidateParams, candidateUrl, ListParams, listPath, pageLength, QueueParams, viewOf } from './view.ts'
+import { similarList } from './facts.ts'
+import { queueList } from './list-page.ts'
+import { outcomeNotice, refusalText } from './outcome-notice.ts'
+import {
+  CandidateParams,
+  candidateUrl,
+  ListParams,
+  listPath,
+  pageLength,
+  QueueParams,
+  type SentOfOne,
+  viewOf,
+} from './view.ts'
 
-const text = z.string().default('')
+type Sending = { form: 'edit' | 'dismiss' | 'comment' | 'reverse'; typed: Typed }
 
 const EditFields = CandidateEdit.extend({
   tags: z.string().transform(tagsIn).pipe(CandidateEdit.shape.tags.unwrap()).exactOptional(),
 })
 
-/** The fields of the forms that decide; what they hold is checked when it is used, so that what was typed can be shown again. */
-const ApproveForm = z.object({
-  seen: text,
-  base: z.string().optional(),
-  title: z.string().optional(),
-  content: z.string().optional(),
-  tags: z.string().optional(),
+const text = z.string().optional()
+/** Fields of the forms of a candidate. They are checked when they are used, so that what was typed can be shown again. */
+const CandidateForm = z.object({
+  ...{ seen: text, base: text, title: text, content: text, tags: text },
+  ...{ reason: text, comment: text },
 })
-/** The form of a comment has the request, too. */
+type CandidateForm = z.output<typeof CandidateForm>
+/** Request for changes, which the form of a comment sends. */
 const CommentRequest = z.object({ comment: ChangeRequest.shape.reason })
-const DismissForm = z.object({ seen: text, reason: text })
-const CommentForm = z.object({ comment: text, seen: z.string().optional() })
-const AssignForm = z.object({ assignee: text, me: z.string().optional() })
+const AssignForm = z.object({ assignee: z.string().default(''), me: text })
 
 const Picked = z
   .string()
@@ -51,23 +60,21 @@ const BulkForm = z.object({
   decision: z.enum(['approve', 'dismiss', 'reopen']),
   pick: z.union([Picked.transform((one) => [one]), z.array(Picked).max(2 * pageLength)]).default([]),
   reason: z.string().max(2000).default(''),
-  /** Whether the red zone has been asked about. */
+  /** Set once the curator has confirmed the candidates of the red zone. */
   sure: z.literal('1').optional(),
 })
 
-export function queuePageRoutes(app: ZodFastify, ctx: AppContext): void {
-  const { showList, showCandidate, showSimilar, attempt } = answersOf(ctx)
-  const pages = pagesOf(app, { people: 'curator' })
+export const queuePageRoutes = consolePages({ people: 'curator' }, (pages, ctx) => {
   const ofList = { query: ListParams } as const
   const ofOne = { params: CandidatePath, query: QueueParams } as const
-  const kept = { ...ofOne, config: { keepsForm: true } } as const
+  const typing = { ...ofOne, body: CandidateForm, config: { keepsForm: true } } as const
 
-  pages.get('/queue', ofList, (sent) => showList(sent))
+  pages.get('/queue', ofList, (sent) => queueList(ctx, sent))
 
   pages.post('/queue', { ...ofList, body: BulkForm }, async (sent) => {
     const { visit, caller, query, body } = sent
     const { decision, pick, reason, sure } = body
-    if (pick.length === 0) return showList(sent, { problem: 'Select at least one candidate.', reason })
+    if (pick.length === 0) return queueList(ctx, sent, { problem: 'Select at least one candidate.', reason })
     const picks = pick.map((each) => each.split(' ')).map(([id = '', seen = '']) => ({ id, seen }))
     if (decision === 'approve' && sure === undefined) {
       const outcomes = await Promise.all(picks.map(({ id }) => readOutcome(ctx, caller, id)))
@@ -75,45 +82,52 @@ export function queuePageRoutes(app: ZodFastify, ctx: AppContext): void {
       if (red.length > 0) return askRed(visit, { red, picks: pick, params: query })
     }
     const given = reason.trim() === '' ? undefined : reason
-    const did = await decideTogether(ctx, caller, { decision, picks, reason: given })
+    const did = await decideTogether(ctx, caller, picks, { decision, reason: given })
     return { to: listPath(query, { after: query.after, before: query.before, did }) }
   })
 
   pages.get('/queue/:id', { ...ofOne, query: CandidateParams }, (sent) =>
-    showCandidate(sent, { isEditing: sent.query.edit !== undefined }),
+    candidateHtml(ctx, sent, { isEditing: sent.query.edit !== undefined }),
   )
 
-  pages.get('/queue/:id/similar', ofOne, showSimilar)
+  pages.get('/queue/:id/similar', ofOne, async ({ caller, params: { id } }) => {
+    const [found, { kb }] = await Promise.all([similarNeurons(ctx, caller, id), readOutcome(ctx, caller, id)])
+    return similarList(found, kb)
+  })
 
-  pages.post('/queue/:id/approve', { ...kept, body: ApproveForm }, (sent) => {
+  pages.post('/queue/:id/approve', typing, (sent) => {
     const { caller, params, query, body } = sent
     const edit = typedEdit(body)
     return attempt(sent, { form: 'edit', typed: { edit } }, async () => {
       const changes = edit && editOf(await reviewCandidate(ctx, caller, params.id, viewOf(query)), edit)
-      await approveCandidate(ctx, caller, params.id, { ...changes, seen: body.seen })
+      await approveCandidate(ctx, caller, params.id, { ...changes, seen: body.seen ?? '' })
     })
   })
 
-  pages.post('/queue/:id/dismiss', { ...kept, body: DismissForm }, (sent) => {
-    const { caller, params, body } = sent
-    return attempt(sent, { form: 'dismiss', typed: { reason: body.reason } }, () =>
-      dismissCandidate(ctx, caller, params.id, { ...dismissalOf(body), seen: body.seen }),
-    )
+  pages.post('/queue/:id/dismiss', typing, (sent) => {
+    const { reason = '', seen = '' } = sent.body
+    return attempt(sent, { form: 'dismiss', typed: { reason } }, () => {
+      const dismissal = parseSent(Dismissal, reason.trim() === '' ? {} : { reason: unixLines(reason) })
+      return dismissCandidate(ctx, sent.caller, sent.params.id, { ...dismissal, seen })
+    })
   })
 
-  pages.post('/queue/:id/comment', { ...kept, body: CommentForm }, (sent) => {
-    const { caller, params, body } = sent
-    const work = () => commentCandidate(ctx, caller, params.id, commentOf(body))
-    return attempt(sent, { form: 'comment', typed: { comment: body.comment } }, work, () => toComments(sent))
-  })
-
-  pages.post('/queue/:id/request-changes', { ...kept, body: CommentForm }, (sent) => {
-    const { caller, params, body } = sent
+  pages.post('/queue/:id/comment', typing, (sent) => {
+    const { comment = '' } = sent.body
     const work = () => {
-      const asked = parseSent(CommentRequest, { comment: unixLines(body.comment) })
-      return requestChanges(ctx, caller, params.id, { reason: asked.comment, seen: body.seen })
+      const said = parseSent(CandidateComment, { comment: unixLines(comment) })
+      return commentCandidate(ctx, sent.caller, sent.params.id, said)
     }
-    return attempt(sent, { form: 'comment', typed: { comment: body.comment } }, work, () => toComments(sent))
+    return attempt(sent, { form: 'comment', typed: { comment } }, work, () => toComments(sent))
+  })
+
+  pages.post('/queue/:id/request-changes', typing, (sent) => {
+    const { comment = '', seen } = sent.body
+    const work = () => {
+      const asked = parseSent(CommentRequest, { comment: unixLines(comment) })
+      return requestChanges(ctx, sent.caller, sent.params.id, { reason: asked.comment, seen })
+    }
+    return attempt(sent, { form: 'comment', typed: { comment } }, work, () => toComments(sent))
   })
 
   pages.post('/queue/:id/assign', { ...ofOne, body: AssignForm }, (sent) => {
@@ -125,7 +139,7 @@ export function queuePageRoutes(app: ZodFastify, ctx: AppContext): void {
   })
 
   pages.post('/queue/:id/reopen', ofOne, async ({ caller, params: { id }, query }) => {
-    // Somebody else has put it back, or it was approved since: its page says so.
+    // It has been put back or approved meanwhile: its page shows that.
     await reopenCandidate(ctx, caller, id).catch(undefinedOn('not_dismissed'))
     return { to: candidateUrl(id, query, { done: id }) }
   })
@@ -139,23 +153,66 @@ export function queuePageRoutes(app: ZodFastify, ctx: AppContext): void {
     ),
   )
 
-  const TypedForm = z.object({ ...ApproveForm.shape, reason: z.string().optional(), comment: z.string().optional() })
   // The routes show a form of an ended session again, and change nothing.
-  const shown = { ...ofOne, body: TypedForm, config: { readsForm: true } } as const
+  const shown = { ...typing, config: { readsForm: true } } as const
   for (const form of ['approve', 'dismiss', 'comment']) {
     pages.post(`/queue/:id/${form}/preview`, shown, (sent) => {
       const { reason, comment } = sent.body
-      return showCandidate(sent, { typed: { edit: typedEdit(sent.body), reason, comment } })
+      return candidateHtml(ctx, sent, { typed: { edit: typedEdit(sent.body), reason, comment } })
     })
   }
+
+  /**
+   * Does what a form asks for, and shows the next candidate or what `then` answers. A refusal shows the candidate again, with what was
+   * typed.
+   */
+  async function attempt<Result>(
+    sent: SentOfOne,
+    sending: Sending,
+    work: () => Promise<Result>,
+    then: (result: Result) => PageAnswer | Promise<PageAnswer> = () => showNext(sent),
+  ): Promise<PageAnswer> {
+    let result: Result
+    try {
+      result = await work()
+    } catch (error) {
+      return showRefusal(sent, sending, error)
+    }
+    return then(result)
+  }
+
+  async function showNext({ request, reply, visit, caller, params: { id }, query }: SentOfOne): Promise<PageAnswer> {
+    const next = await nextInQueue(ctx, caller, id, viewOf(query))
+    const to = next === undefined ? listPath(query, { done: id }) : candidateUrl(next.id, query, { done: id })
+    if (!isFragment(request)) return { to }
+    // The script has prefetched the next page, and shows this notice above it. `x-seen` tells whether that page is still current.
+    const outcome = await readOutcome(ctx, caller, id)
+    reply.headers({ 'hx-location': to, ...(next && { 'x-seen': next.seen }) })
+    return outcomeNotice(visit, outcome, query)
+  }
+
+  async function showRefusal(sent: SentOfOne, { form, typed }: Sending, error: unknown): Promise<PageAnswer> {
+    if (error instanceof ValidationError) {
+      return { page: await candidateHtml(ctx, sent, { typed, errors: { [form]: error } }), status: 400 }
+    }
+    if (!(error instanceof GanglionError) || error.status !== 409) throw error
+    const outcome = await readOutcome(ctx, sent.caller, sent.params.id)
+    // The same decision was sent twice.
+    if (error.code === 'not_pending' && isSame(form, outcome, sent.visit.session.user.name)) return showNext(sent)
+    return { page: await candidateHtml(ctx, sent, { typed, refusal: refusalText(error, outcome) }), status: 409 }
+  }
+})
+
+function isSame(form: Sending['form'], { status, by }: ReviewOutcome, name: string): boolean {
+  return by === name && status === (form === 'dismiss' ? 'dismissed' : 'approved')
 }
 
 function toComments({ params, query }: SentOfOne): { to: string } {
   return { to: `${candidateUrl(params.id, query)}#comment` }
 }
 
-/** The edit that a form holds, with the line breaks that a browser sends as they are stored. */
-function typedEdit({ base, title, content, tags }: z.output<typeof ApproveForm>): TypedEdit | undefined {
+/** Returns the edit in a form, with line breaks as they are stored. */
+function typedEdit({ base, title, content, tags }: CandidateForm): TypedEdit | undefined {
   if (title === undefined || content === undefined) return undefined
   return { title, content: unixLines(content), tags: tags ?? '', base: base ?? '' }
 }
@@ -171,14 +228,6 @@ function editOf(review: CandidateReview, typed: TypedEdit): CandidateEdit {
     ...(isEdited ? { content: typed.content } : {}),
     ...(isEdited && typed.base !== '' ? { base: typed.base } : {}),
   })
-}
-
-function dismissalOf({ reason }: z.output<typeof DismissForm>): Dismissal {
-  return parseSent(Dismissal, reason.trim() === '' ? {} : { reason: unixLines(reason) })
-}
-
-function commentOf({ comment }: z.output<typeof CommentForm>): CandidateComment {
-  return parseSent(CandidateComment, { comment: unixLines(comment) })
 }
 
 function tagsIn(text: string): string[] {

@@ -2,18 +2,16 @@ import { z } from 'zod'
 import { addAnswerTest } from '../../answer-tests/add-test.ts'
 import { dismissProposedTest } from '../../answer-tests/proposed-tests.ts'
 import { readTestReport } from '../../answer-tests/read-test-report.ts'
-import type { AppContext } from '../../app/open-context.ts'
 import { AnswerTestInput, TestDismissal, type TestReport, type TestRun } from '../../contract/answer-tests.ts'
 import { kbPage, neuronPage } from '../../contract/console-paths.ts'
 import { parseSent } from '../../contract/faults.ts'
-import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { describeKb } from '../../pages/describe-kb.ts'
 import { audiences } from '../../rules/access/audience.ts'
-import { button, choicesOf, controlsOf, type FormErrors, FormFields, form } from '../layout/form.ts'
-import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
+import { button, type Choice, choicesOf, controlsOf, FormFields, form, postButton } from '../layout/form.ts'
+import { type Html, html } from '../layout/html-template.ts'
+import { dataTable } from '../layout/list-parts.ts'
 import { type PageKb, page, type Visit } from '../layout/page.ts'
-import { KbParams, withQuery } from '../layout/page-query.ts'
-import { type ConsoleRequest, pagesOf } from '../layout/page-routes.ts'
+import { type ConsoleRequest, consolePages, type FormView, KbParams, withQuery } from '../layout/page-routes.ts'
 import { resultList } from './facts.ts'
 
 const Query = z.object({
@@ -24,7 +22,7 @@ const Query = z.object({
   did: z.enum(['added', 'dismissed']).optional().catch(undefined),
 })
 
-type TestsView = { kb: PageKb; report: TestReport; typed: FormFields; notice: HtmlPart; errors?: FormErrors }
+type TestsView = { kb: PageKb; report: TestReport }
 
 const didWords = {
   added: 'The test is added, and committed to main.',
@@ -37,15 +35,13 @@ const voteWords = {
   flag: 'A reader flagged the answer',
 }
 
-const refusals = [
-  { value: '', label: 'not looked at' },
-  { value: 'false', label: 'something must answer it' },
-  { value: 'true', label: 'nothing may answer it' },
+const refusals: readonly Choice[] = [
+  ['', 'not looked at'],
+  ['false', 'something must answer it'],
+  ['true', 'nothing may answer it'],
 ]
 
-export function testsPageRoutes(app: ZodFastify, ctx: AppContext): void {
-  const pages = pagesOf(app, { people: 'curator' })
-
+export const testsPageRoutes = consolePages({ people: 'curator' }, (pages, ctx) => {
   pages.get('/kb/:kb/tests', { params: KbParams, query: Query }, (sent) => {
     const { did, ...typed } = sent.query
     return tests(sent, { typed, notice: did !== undefined && didWords[did] })
@@ -57,26 +53,38 @@ export function testsPageRoutes(app: ZodFastify, ctx: AppContext): void {
       await addAnswerTest(ctx, caller, kb, parseSent(AnswerTestInput, inputOf(body)))
       return { to: withQuery(`${kbPage(kb)}/tests`, { did: 'added' }) }
     },
-    refused: (sent, { errors }) => tests(sent, { typed: sent.body, notice: undefined, errors }),
+    refused: (sent, { errors }) => tests(sent, { typed: sent.body, errors }),
   })
 
-  pages.post(
-    '/kb/:kb/tests/dismiss',
-    { params: KbParams, body: FormFields },
-    async ({ caller, params: { kb }, body }) => {
-      await dismissProposedTest(ctx, caller, kb, parseSent(TestDismissal, body))
-      return { to: `${withQuery(`${kbPage(kb)}/tests`, { did: 'dismissed' })}#proposed` }
-    },
-  )
+  const dismissing = { params: KbParams, body: FormFields }
+  pages.post('/kb/:kb/tests/dismiss', dismissing, async ({ caller, params: { kb }, body }) => {
+    await dismissProposedTest(ctx, caller, kb, parseSent(TestDismissal, body))
+    return { to: `${withQuery(`${kbPage(kb)}/tests`, { did: 'dismissed' })}#proposed` }
+  })
 
   async function tests(
     { visit, caller, params }: Pick<ConsoleRequest<{ kb: string }>, 'visit' | 'caller' | 'params'>,
-    view: Pick<TestsView, 'typed' | 'notice' | 'errors'>,
+    { notice, ...typing }: FormView<FormFields>,
   ): Promise<Html> {
     const kb = await describeKb(ctx, caller, params.kb)
-    return testsPage(visit, { kb, report: await readTestReport(ctx, caller, kb.slug), ...view })
+    const report = await readTestReport(ctx, caller, kb.slug)
+    const { passed, failed, results, problems, history, redSince } = report
+    return page(visit, {
+      title: `Answer tests of ${kb.title}`,
+      kb,
+      notice,
+      main: html`<h1>Answer tests</h1>
+        <p class="hint">Questions, and what must hold of their answers. They stand in <code>tests/*.yaml</code> on main, and are run by words alone.</p>
+        ${results.length === 0 ? html`<p class="empty">There are none yet.</p>` : html`<p${failed > 0 && html` class="warning"`}>${passed} of ${passed + failed} pass.${redSince !== null && html` A test has failed since <code>${redSince.slice(0, 12)}</code>.`}</p>`}
+        ${historyChart(history)}
+        ${problems.length > 0 && html`<div class="warning"><p>Some cannot be run:</p><ul>${problems.map(({ file, line, message }) => html`<li><code>${file}:${line}</code> ${message}</li>`)}</ul></div>`}
+        ${results.length > 0 && resultTable(kb.slug, report)}
+        ${proposedSection(visit, { kb, report })}
+        ${addForm(visit, kb.slug, typing)}
+        ${unreachedSection({ kb, report })}`,
+    })
   }
-}
+})
 
 /** Returns the test of a form, without empty fields. */
 function inputOf({ question, audience, retrieves = '', cites = '', contains = '', refuses }: FormFields): unknown {
@@ -94,40 +102,19 @@ function inputOf({ question, audience, retrieves = '', cites = '', contains = ''
   }
 }
 
-function testsPage(visit: Visit, view: TestsView): Html {
-  const { kb, report, notice } = view
-  const { passed, failed, results, problems, history, redSince } = report
-  return page(visit, {
-    title: `Answer tests of ${kb.title}`,
-    kb,
-    notice,
-    main: html`<h1>Answer tests</h1>
-      <p class="hint">Questions, and what must hold of their answers. They stand in <code>tests/*.yaml</code> on main, and are run by words alone.</p>
-      ${results.length === 0 ? html`<p class="empty">There are none yet.</p>` : html`<p${failed > 0 && html` class="warning"`}>${passed} of ${passed + failed} pass.${redSince !== null && html` A test has failed since <code>${redSince.slice(0, 12)}</code>.`}</p>`}
-      ${historyChart(history)}
-      ${problems.length > 0 && html`<div class="warning"><p>Some cannot be run:</p><ul>${problems.map(({ file, line, message }) => html`<li><code>${file}:${line}</code> ${message}</li>`)}</ul></div>`}
-      ${results.length > 0 && resultTable(view)}
-      ${proposedSection(visit, view)}
-      ${addForm(visit, view)}
-      ${unreachedSection(view)}`,
-  })
-}
-
-function resultTable({ kb, report }: TestsView): Html {
-  const sorted = report.results.toSorted((a, b) => Number(a.passed) - Number(b.passed))
-  return html`<div class="scroll"><table class="wide">
-    <caption class="unseen">Results</caption>
-    <thead><tr><th scope="col">Question</th><th scope="col">Result</th><th scope="col">First results</th><th scope="col">Where</th></tr></thead>
-    <tbody>${sorted.map(
-      ({ question, audience, passed, failures, top, file, line }) => html`<tr>
-      <th scope="row"><bdi>${question}</bdi> <span class="soft">asked as ${audience}</span></th>
+function resultTable(kb: string, { results }: TestReport): Html {
+  const rows = results
+    .toSorted((a, b) => Number(a.passed) - Number(b.passed))
+    .map(
+      ({ question, audience, passed, failures, top, file, line }) =>
+        html`<th scope="row"><bdi>${question}</bdi> <span class="soft">asked as ${audience}</span></th>
       <td>${passed ? html`<span class="badge">passes</span>` : html`<span class="badge warn">fails</span><ul>${failures.map((failure) => html`<li dir="auto">${failure}</li>`)}</ul>`}</td>
-      <td><details><summary>${top[0]?.title ?? 'Nothing'}</summary>${resultList(top, kb.slug)}</details></td>
-      <td><code>${file}:${line}</code></td></tr>`,
-    )}</tbody></table></div>`
+      <td><details><summary>${top[0]?.title ?? 'Nothing'}</summary>${resultList(top, kb)}</details></td>
+      <td><code>${file}:${line}</code></td>`,
+    )
+  return dataTable('Results', ['Question', 'Result', 'First results', 'Where'], rows, { class: 'wide' })
 }
 
-/** Renders the proposed questions, each with a link to the filled form and a button to dismiss it. */
 function proposedSection(visit: Visit, { kb, report: { proposed = [], moreProposed } }: TestsView): Html | undefined {
   if (proposed.length === 0 && !moreProposed) return undefined
   const path = `${kbPage(kb.slug)}/tests`
@@ -144,19 +131,16 @@ function proposedSection(visit: Visit, { kb, report: { proposed = [], morePropos
       ${refused > 0 && html`<span class="soft">refused ${refused === 1 ? 'once' : `${refused} times`}</span>`}
       ${feedback.map(({ candidateId, vote, reason, shouldCite }) => html`<br><a href="/queue/${candidateId}">${voteWords[vote]}</a>${reason !== undefined && html`: <bdi>${reason}</bdi>`}${shouldCite && html` · It should cite <a href="${neuronPage(kb.slug, shouldCite)}">${shouldCite}</a>`}`)}
       <div class="row"><a class="button second" href="${withQuery(path, typed)}#add-title">Make a test…</a>
-      ${form(visit, { action: `${path}/dismiss` }, html`<input type="hidden" name="question" value="${question}">${button('Dismiss', { class: 'second' })}`)}</div></li>`
+      ${postButton(visit, `${path}/dismiss`, 'Dismiss', { class: 'second' }, { question })}</div></li>`
     })}</ul></section>`
 }
 
-function addForm(visit: Visit, { kb, typed, errors }: TestsView): Html {
-  const { text, area, select } = controlsOf(
-    { ...typed, audience: typed.audience || 'tool', refuses: typed.refuses ?? '' },
-    errors,
-  )
+function addForm(visit: Visit, kb: string, { typed = {}, errors }: FormView<FormFields>): Html {
+  const { text, area, select } = controlsOf({ ...typed, audience: typed.audience || 'tool' }, errors)
   const hint = 'seqIds, with commas between.'
   return html`<section aria-labelledby="add-title"><h2 id="add-title">Add a test</h2>
     <p>With a question alone, the first page of today’s answer becomes what must hold.</p>
-    ${form(visit, { action: `${kbPage(kb.slug)}/tests`, errors }, [
+    ${form(visit, { action: `${kbPage(kb)}/tests`, errors }, [
       text('question', 'Question', { maxlength: 1000 }),
       select('audience', 'Asked as', choicesOf(audiences)),
       text('retrieves', 'Pages that are among the first five', { hint }),
@@ -179,7 +163,7 @@ function unreachedSection({ kb, report: { coverage } }: TestsView): Html | undef
 
 const [width, height, most] = [6, 40, 60]
 
-/** The share of answer tests that passed at the last tested commits, oldest first. */
+/** Renders the share of answer tests that passed at the last tested commits, oldest first. */
 export function historyChart(runs: readonly TestRun[]): Html | undefined {
   const shown = runs.slice(-most)
   const last = shown.at(-1)

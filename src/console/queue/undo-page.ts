@@ -1,25 +1,20 @@
 import { z } from 'zod'
-import type { AppContext } from '../../app/open-context.ts'
 import { parseSent } from '../../contract/faults.ts'
 import { UndoInput } from '../../contract/undo.ts'
-import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { listKnowledgeBases } from '../../pages/list-knowledge-bases.ts'
 import { proposeUndo } from '../../review/propose-undo.ts'
-import { button, choicesOf, controlsOf, type FormErrors, form } from '../layout/form.ts'
+import { button, choicesOf, controlsOf, form } from '../layout/form.ts'
 import { type Html, html } from '../layout/html-template.ts'
 import { page } from '../layout/page.ts'
-import { type ConsoleRequest, pagesOf } from '../layout/page-routes.ts'
+import { type ConsoleRequest, consolePages, type FormView } from '../layout/page-routes.ts'
 import { candidateUrl } from './view.ts'
 
 const text = z.string().max(200).default('')
 const Typed = z.object({ kb: text, by: text, writer: text, since: text })
 type Typed = z.output<typeof Typed>
 
-/** Adds the page on which a curator asks to take back what one writer wrote. */
-export function undoPageRoutes(app: ZodFastify, ctx: AppContext): void {
-  const pages = pagesOf(app, { people: 'curator' })
-
-  pages.get('/undo', { query: Typed }, (sent) => undoPage(sent, sent.query, {}))
+export const undoPageRoutes = consolePages({ people: 'curator' }, (pages, ctx) => {
+  pages.get('/undo', { query: Typed }, (sent) => undoPage(sent, { typed: sent.query }))
 
   pages.form('/undo', {
     body: Typed,
@@ -29,16 +24,15 @@ export function undoPageRoutes(app: ZodFastify, ctx: AppContext): void {
       const input = parseSent(UndoInput, { by: typed.by, writer: typed.writer.trim(), since })
       const { reversals, message } = await proposeUndo(ctx, sent.caller, typed.kb, input)
       const first = reversals[0]?.candidateId ?? undefined
-      if (first === undefined) return undoPage(sent, typed, { notice: message })
+      if (first === undefined) return undoPage(sent, { typed, notice: message })
       return { to: candidateUrl(first, {}, { proposed: '1' }) }
     },
-    refused: (sent, { errors }) => undoPage(sent, sent.body, { errors }),
+    refused: (sent, { errors }) => undoPage(sent, { typed: sent.body, errors }),
   })
 
   async function undoPage(
     { visit, caller }: Pick<ConsoleRequest, 'visit' | 'caller'>,
-    typed: Typed,
-    { errors, notice }: { errors?: FormErrors; notice?: string },
+    { notice, typed = {}, errors }: FormView<Partial<Typed>>,
   ): Promise<Html> {
     const { knowledgeBases } = await listKnowledgeBases(ctx, caller)
     const { text, select } = controlsOf(typed, errors)
@@ -62,4 +56,4 @@ export function undoPageRoutes(app: ZodFastify, ctx: AppContext): void {
         ])}`,
     })
   }
-}
+})

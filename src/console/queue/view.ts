@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { candidatePage } from '../../contract/console-paths.ts'
 import { CandidateKind, CandidateStatus, Zone } from '../../contract/vocabulary.ts'
 import type { QueueView } from '../../queue/lists/list-queue.ts'
-import { withQuery } from '../layout/page-query.ts'
+import { type ConsoleRequest, withQuery } from '../layout/page-routes.ts'
 
 const maxText = 200
 
-/** A form sends the fields that nobody filled in, too. */
+/** Accepts an empty field: a form also sends the fields that nobody filled in. */
 function orBlank<Schema extends z.ZodType>(schema: Schema) {
   return z
     .literal('')
@@ -17,11 +17,9 @@ function orBlank<Schema extends z.ZodType>(schema: Schema) {
 
 const text = (max: number) => orBlank(z.string().trim().max(max, `must be at most ${max} characters`))
 
-/** Views of a candidate's change. */
 export const shows = ['rendered', 'lines', 'split', 'sides'] as const
 export type Show = (typeof shows)[number]
 
-/** The query of the queue's pages: what is looked at, and how. */
 export const QueueParams = z.object({
   kb: text(100),
   status: orBlank(z.enum([...CandidateStatus.options, 'any'])),
@@ -35,17 +33,19 @@ export const QueueParams = z.object({
 })
 export type QueueParams = z.output<typeof QueueParams>
 
-/** Results of one of several decisions. */
 export const results = ['done', 'conflict', 'changed', 'decided', 'failed'] as const
 export type Result = (typeof results)[number]
 
-/** Candidates on one page of the list. */
+/** Prefix of the `seen` of a bundle, in place of that of a candidate. */
+export const bundleMark = 'bundle:'
+
+/** Maximum number of candidates on one page of the list. */
 export const pageLength = 25
 
-/** Decisions of which the list says what came of them. */
+/** Maximum number of decisions whose results the list shows. */
 export const maxResults = 2 * pageLength
 
-/** The results of decisions as a query holds them: `<id>.<result>`, joined by commas. */
+/** Results of decisions in a query: `<id>.<result>`, joined by commas. */
 const Did = z
   .string()
   .max(100 * pageLength)
@@ -55,7 +55,7 @@ const Did = z
 const CandidateId = z.uuid().optional()
 const Cursor = z.string().max(500).optional()
 
-/** The query of the list: `done` and `did` name what was decided just now. */
+/** Query of the list. `done` and `did` name the latest decisions. */
 export const ListParams = QueueParams.extend({
   after: Cursor,
   before: Cursor,
@@ -72,7 +72,10 @@ const Flag = z.literal('1').optional()
  * proposed just now.
  */
 export const CandidateParams = QueueParams.extend({ edit: Flag, similar: Flag, proposed: Flag, done: CandidateId })
-export type CandidateParams = z.output<typeof CandidateParams>
+export type SentOfOne = ConsoleRequest<
+  { id: string },
+  QueueParams & Partial<Pick<z.output<typeof CandidateParams>, 'done' | 'similar' | 'proposed'>>
+>
 
 /** Returns the view that the use cases take: pending candidates by default. */
 export function viewOf({ kb, kind, connector, zone, tag, assignee, text, status = 'pending' }: QueueParams): QueueView {
@@ -85,22 +88,12 @@ export function listPath(params: QueueParams, more: More = {}): string {
   return withQuery('/queue', queryOf(params, more))
 }
 
-/** @param action the last part of the path of what is done to the candidate. */
+/** @param action the last segment of the path of an action on the candidate */
 export function candidateUrl(id: string, params: QueueParams, more: More = {}, action?: string): string {
   return withQuery(`${candidatePage(id)}${action === undefined ? '' : `/${action}`}`, queryOf(params, more))
 }
 
 function queryOf({ kb, status, zone, kind, connector, tag, assignee, text, show }: QueueParams, more: More): More {
-  return {
-    kb,
-    status: status === 'pending' ? undefined : status,
-    zone,
-    kind,
-    connector,
-    tag,
-    assignee,
-    text,
-    show,
-    ...more,
-  }
+  const other = status === 'pending' ? undefined : status
+  return { kb, status: other, zone, kind, connector, tag, assignee, text, show, ...more }
 }

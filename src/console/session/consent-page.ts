@@ -1,33 +1,52 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { InteractionResults, Provider } from 'oidc-provider'
 import { z } from 'zod'
-import type { AppContext } from '../../app/open-context.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { reaches } from '../../contract/vocabulary.ts'
 import { agentAddress, audienceOf } from '../../http/oauth/agent-address.ts'
 import { agentScopes, authorizationServer } from '../../http/oauth/authorization-server.ts'
-import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { listKnowledgeBases } from '../../pages/list-knowledge-bases.ts'
 import { connectAgent } from '../../people/manage-api-keys.ts'
-import { button, checkbox, form } from '../layout/form.ts'
-import { type Html, html } from '../layout/html-template.ts'
-import { page, type Visit } from '../layout/page.ts'
-import { type ConsoleRequest, pagesOf } from '../layout/page-routes.ts'
+import { button, controlsOf, form } from '../layout/form.ts'
+import { html } from '../layout/html-template.ts'
+import { page } from '../layout/page.ts'
+import { type ConsoleRequest, consolePages } from '../layout/page-routes.ts'
 
 const Params = z.object({ client_id: z.string(), redirect_uri: z.string(), scope: z.string().default('') })
 const Decision = z.object({ decision: z.enum(['allow', 'deny']), propose: z.string().optional() })
 
-/** Adds the page on which a person lets an agent in. */
-export function consentRoutes(app: ZodFastify, ctx: AppContext): void {
-  const pages = pagesOf(app)
+export const consentRoutes = consolePages({}, (pages, ctx) => {
   const params = z.object({ uid: z.string() })
 
   pages.get('/oauth/consent/:uid', { params }, async (sent) => {
     const { client, asked, mayPropose } = await read(sent)
     const { knowledgeBases } = await listKnowledgeBases(ctx, sent.caller)
-    const to = new URL(asked.redirect_uri)
-    const view = { uid: sent.params.uid, client, goesTo: to.host || to.protocol, knowledgeBases, mayPropose }
-    return consentPage(sent.visit, view)
+    const { host, protocol } = new URL(asked.redirect_uri)
+    const { user, tenant } = sent.visit.session
+    const { check } = controlsOf({ propose: 'true' })
+    return page(sent.visit, {
+      title: 'Connect an agent',
+      main: html`<h1>Connect <bdi>${client}</bdi>?</h1>
+        <p>The agent chose this name itself. It gets your answer at <strong><bdi>${host || protocol}</bdi></strong>. Connect it only if you started this yourself. You are
+          signed in as ${user.name} (${user.email}), in the tenant <bdi>${tenant.slug}</bdi>.</p>
+        <h2>It may read and ask</h2>
+        ${
+          knowledgeBases.length === 0
+            ? html`<p>There are no knowledge bases yet. It may read new ones.</p>`
+            : html`<p>These knowledge bases and new ones, as far as the role of its key allows:</p>
+              <ul>${knowledgeBases.map(({ slug, title }) => html`<li><bdi>${title}</bdi> <span class="hint">${slug}</span></li>`)}</ul>`
+        }
+        ${form(sent.visit, { action: `/oauth/consent/${sent.params.uid}` }, [
+          mayPropose &&
+            check(
+              'propose',
+              'It may also propose: new pages, corrections and removals, which the policy or a curator decides on',
+            ),
+          html`<p class="hint">You can disconnect it in your account at any time.</p>`,
+          html`<p class="row">${button('Connect', { name: 'decision', value: 'allow' })}
+            ${button('Refuse', { name: 'decision', value: 'deny', class: 'second' })}</p>`,
+        ])}`,
+    })
   })
 
   pages.post('/oauth/consent/:uid', { params, body: Decision }, async (sent) => {
@@ -52,8 +71,12 @@ export function consentRoutes(app: ZodFastify, ctx: AppContext): void {
       result = { login: { accountId: user.id }, consent: { grantId } }
     }
     const to = await provider.interactionResult(request.raw, reply.raw, result, { mergeWithLastSubmission: false })
+    // A header leads back: the policy for content lets forms lead nowhere but to this server.
     reply.header('refresh', `0; url=${to}`)
-    return goingBackPage(visit, to)
+    return page(visit, {
+      title: 'Going back',
+      main: html`<h1>Going back to the agent</h1><p><a href="${to}">Go on</a>, if nothing happens.</p>`,
+    })
   })
 
   async function read({ request, reply, visit }: Pick<ConsoleRequest, 'request' | 'reply' | 'visit'>) {
@@ -68,7 +91,7 @@ export function consentRoutes(app: ZodFastify, ctx: AppContext): void {
     const mayPropose = isCurator && asked.scope.split(' ').includes('propose')
     return { provider, address, asked, mayPropose, client: known.clientName ?? 'An agent without a name' }
   }
-}
+})
 
 /** Returns the parameters of the agent's request in this browser. @throws {GanglionError} `link_expired` */
 async function askedOf(provider: Provider, { raw }: FastifyRequest, reply: FastifyReply) {
@@ -78,52 +101,4 @@ async function askedOf(provider: Provider, { raw }: FastifyRequest, reply: Fasti
     if (cause instanceof Error && cause.name === 'SessionNotFound') throw new GanglionError('link_expired')
     throw cause
   }
-}
-
-type ConsentView = {
-  uid: string
-  /** Name that the agent chose for itself, unverified. */
-  client: string
-  /** Host, or scheme, to which the person goes back. */
-  goesTo: string
-  knowledgeBases: readonly { slug: string; title: string }[]
-  /** Whether it asks to propose, and the person may let it. */
-  mayPropose: boolean
-}
-
-/** Asks a person whether an agent may act for them. */
-function consentPage(visit: Visit, { uid, client, goesTo, knowledgeBases, mayPropose }: ConsentView): Html {
-  const { user, tenant } = visit.session
-  return page(visit, {
-    title: 'Connect an agent',
-    main: html`<h1>Connect <bdi>${client}</bdi>?</h1>
-      <p>The agent chose this name itself. It gets your answer at <strong><bdi>${goesTo}</bdi></strong>. Connect it only if you started this yourself. You are
-        signed in as ${user.name} (${user.email}), in the tenant <bdi>${tenant.slug}</bdi>.</p>
-      <h2>It may read and ask</h2>
-      ${
-        knowledgeBases.length === 0
-          ? html`<p>There are no knowledge bases yet. It may read new ones.</p>`
-          : html`<p>These knowledge bases and new ones, as far as the role of its key allows:</p>
-            <ul>${knowledgeBases.map(({ slug, title }) => html`<li><bdi>${title}</bdi> <span class="hint">${slug}</span></li>`)}</ul>`
-      }
-      ${form(visit, { action: `/oauth/consent/${uid}` }, [
-        mayPropose &&
-          checkbox({
-            name: 'propose',
-            label: 'It may also propose: new pages, corrections and removals, which the policy or a curator decides on',
-            isChecked: true,
-          }),
-        html`<p class="hint">You can disconnect it in your account at any time.</p>`,
-        html`<p class="row">${button('Connect', { name: 'decision', value: 'allow' })}
-          ${button('Refuse', { name: 'decision', value: 'deny', class: 'second' })}</p>`,
-      ])}`,
-  })
-}
-
-/** Leads back to the agent, by a header: a form must lead nowhere but to this server. */
-function goingBackPage(visit: Visit, to: string): Html {
-  return page(visit, {
-    title: 'Going back',
-    main: html`<h1>Going back to the agent</h1><p><a href="${to}">Go on</a>, if nothing happens.</p>`,
-  })
 }

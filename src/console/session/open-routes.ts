@@ -9,8 +9,8 @@ import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { endOwnSession } from '../../people/account.ts'
 import { type LinkPurpose, makeAdministrator, readLink, setPasswordByLink } from '../../people/follow-links.ts'
 import { signIn } from '../../people/sign-in.ts'
-import { type SingleSignOn, singleSignOn } from '../../people/single-sign-on.ts'
-import { button, controlsOf, type FormErrors, FormFields, field, form, refusedForm } from '../layout/form.ts'
+import { singleSignOn } from '../../people/single-sign-on.ts'
+import { button, controlsOf, type FormErrors, FormFields, form, hidden, refusedForm } from '../layout/form.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { barePage } from '../layout/page.ts'
 import { send } from '../layout/page-routes.ts'
@@ -27,7 +27,6 @@ const BeginQuery = z.looseObject({ next: z.string().optional() })
 /** State that the browser keeps while the person signs in at the provider. */
 const Kept = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), next: z.string() })
 
-/** Bytes of a form that anybody may send. */
 const bodyLimit = 16 * 1024
 
 const SignInQuery = z.looseObject({ next: z.string().optional(), done: z.string().optional() })
@@ -83,39 +82,14 @@ export function openRoutes(app: ZodFastify, ctx: AppContext): void {
     }
   })
 
-  if (ctx.identityProvider !== undefined) singleSignOnRoutes(app, singleSignOn(ctx, ctx.identityProvider), enter)
+  if (ctx.identityProvider === undefined) return
+  const provider = singleSignOn(ctx, ctx.identityProvider)
 
-  async function useLink(
-    { kind }: LinkPurpose,
-    link: string,
-    request: FastifyRequest<{ Body: FormFields }>,
-  ): Promise<string> {
-    const { body } = request
-    if (kind === 'password') {
-      return setPasswordByLink(ctx, link, parseSent(ChosenPassword, body).password, clientAddress(request))
-    }
-    const given =
-      body.later === 'true' ? { ...parseSent(Later, body), password: undefined } : parseSent(Administrator, body)
-    return makeAdministrator(ctx, link, given, clientAddress(request))
-  }
-
-  /** Signs the browser in, in place of whoever was signed in there. */
-  async function enter(request: FastifyRequest, reply: FastifyReply, token: string): Promise<void> {
-    if (request.session !== undefined) await endOwnSession(ctx, request.session, request.session.id)
-    await app.sessions.begin(reply, token)
-  }
-}
-
-function singleSignOnRoutes(
-  app: ZodFastify,
-  singleSignOn: SingleSignOn,
-  enter: (request: FastifyRequest, reply: FastifyReply, token: string) => Promise<void>,
-): void {
   // A link, not a form: the policy for content lets forms lead nowhere but to this server.
   app.get('/sign-in/oidc', { schema: { querystring: BeginQuery } }, async (request, reply) => {
     const next = nextPath(request.query.next)
     try {
-      const { url, flow } = await singleSignOn.begin(reachedAt(request))
+      const { url, flow } = await provider.begin(reachedAt(request))
       app.sessions.keep(reply, JSON.stringify({ ...flow, next }))
       return reply.redirect(url, 303)
     } catch (error) {
@@ -131,12 +105,32 @@ function singleSignOnRoutes(
         throw new GanglionError('sign_in_failed', 'This browser did not begin to sign in, or took too long. Try again.')
       }
       const { search } = new URL(request.url, reachedAt(request))
-      await enter(request, reply, await singleSignOn.finish(reachedAt(request), search, kept, clientAddress(request)))
+      await enter(request, reply, await provider.finish(reachedAt(request), search, kept, clientAddress(request)))
       return reply.redirect(next, 303)
     } catch (error) {
       return refuseSignIn(request, reply, error, { next, hasSingleSignOn: true })
     }
   })
+
+  async function useLink(
+    { kind }: LinkPurpose,
+    link: string,
+    request: FastifyRequest<{ Body: FormFields }>,
+  ): Promise<string> {
+    const { body } = request
+    if (kind === 'password') {
+      return setPasswordByLink(ctx, link, parseSent(ChosenPassword, body).password, clientAddress(request))
+    }
+    const given =
+      body.later === 'true' ? { ...parseSent(Later, body), password: undefined } : parseSent(Administrator, body)
+    return makeAdministrator(ctx, link, given, clientAddress(request))
+  }
+
+  /** Signs the browser in, and ends the session that it had. */
+  async function enter(request: FastifyRequest, reply: FastifyReply, token: string): Promise<void> {
+    if (request.session !== undefined) await endOwnSession(ctx, request.session, request.session.id)
+    await app.sessions.begin(reply, token)
+  }
 }
 
 function reachedAt({ protocol, host }: FastifyRequest): string {
@@ -160,7 +154,7 @@ function setUpPage({ link, view, typed = {}, errors }: SetUpView): Html {
     ${form(
       { formToken: '' },
       { action: '/set-up', errors },
-      html`<input type="hidden" name="link" value="${link}">
+      html`${hidden({ link })}
       ${isFirst ? aboutYou(typed, errors) : html`<input type="hidden" name="username" value="${view.email}" autocomplete="username">`}
       ${controlsOf({}, errors).text('password', 'Password', {
         hint: 'At least 12 characters. Three or four unrelated words are easy to remember.',
@@ -187,43 +181,29 @@ function aboutYou(typed: FormFields, errors: FormErrors | undefined): Html[] {
 }
 
 type SignInView = {
-  /** Path to go on to. */
   next: string
   email?: string | undefined
-  /** Whether people may sign in with an identity provider. */
   hasSingleSignOn: boolean
   errors?: FormErrors
   notice?: HtmlPart
 }
 
 function signInPage({ next, email, hasSingleSignOn, errors, notice }: SignInView): Html {
+  const { text } = controlsOf({ email }, errors)
   const main = html`<h1>Sign in</h1>
     ${notice && html`<p class="notice" role="status">${notice}</p>`}
     ${hasSingleSignOn && html`<p><a class="button" href="/sign-in/oidc?next=${encodeURIComponent(next)}">Sign in with single sign-on</a></p><p>Or with a password:</p>`}
-    ${form(
-      { formToken: '' },
-      { action: '/sign-in', errors },
-      html`<input type="hidden" name="next" value="${next}">
-      ${field({
-        name: 'email',
-        label: 'E-mail',
-        type: 'email',
-        value: email,
-        attributes: { autocomplete: 'username', required: true },
-      })}
-      ${field({
-        name: 'password',
-        label: 'Password',
-        type: 'password',
-        attributes: { autocomplete: 'current-password', required: true },
-      })}
-      ${button('Sign in')}`,
-    )}
+    ${form({ formToken: '' }, { action: '/sign-in', errors }, [
+      hidden({ next }),
+      text('email', 'E-mail', { type: 'email', autocomplete: 'username', required: true }),
+      text('password', 'Password', { type: 'password', autocomplete: 'current-password', required: true }),
+      button('Sign in'),
+    ])}
     <p class="hint">Forgotten your password? Ask an administrator for a link to choose a new one.</p>`
   return barePage({ title: 'Sign in', main })
 }
 
-/** Shows the sign-in page with why nobody was signed in. Throws errors that are nothing of the person's doing. */
+/** Shows the sign-in page with the reason of a failed sign-in. Throws errors of the server. */
 function refuseSignIn(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -13,7 +13,7 @@ const Link = z.object({ to: z.uuid(), signature: z.string().max(100) })
  * a cookie or an `Origin`: the signature says enough. Whoever only looks at it, as scanners of links do, stops nothing.
  */
 export function stopMailsRoutes(app: ZodFastify, ctx: AppContext): void {
-  // Whatever the body is: the link says all.
+  // The body does not matter: the link contains everything.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, body, done) => void body.resume().once('end', () => done(null)))
   app.route({

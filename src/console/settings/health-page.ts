@@ -1,13 +1,28 @@
-import type { HealthReport } from '../../operate/health-report.ts'
-import type { VerificationRun } from '../../operate/verify/verifications.ts'
-import { button, form } from '../layout/form.ts'
-import { type Html, html } from '../layout/html-template.ts'
+import { type HealthReport, healthReports } from '../../operate/health-report.ts'
+import { type VerificationRun, verifications } from '../../operate/verify/verifications.ts'
+import { postButton } from '../layout/form.ts'
+import { type Html, html, when } from '../layout/html-template.ts'
+import { dataTable } from '../layout/list-parts.ts'
 import { page, type Visit } from '../layout/page.ts'
-import { when } from '../layout/wording.ts'
+import { consolePages, isFragment } from '../layout/page-routes.ts'
 
 const backupIsOldMs = 7 * 86_400_000
 const units = ['bytes', 'KB', 'MB', 'GB', 'TB']
 const number = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
+
+export const healthRoutes = consolePages({ people: 'admin' }, (pages, ctx) => {
+  pages.get('/settings/health', {}, async ({ request, caller, visit }) => {
+    const report = await healthReports(ctx).read(caller)
+    return isFragment(request)
+      ? verification(visit, report.verification, new Date())
+      : healthPage(visit, report, new Date())
+  })
+
+  pages.post('/settings/health/verify', {}, async ({ caller }) => {
+    await verifications(ctx).start(caller)
+    return { to: '/settings/health' }
+  })
+})
 
 export function healthPage(visit: Visit, report: HealthReport, now: Date): Html {
   const { version, problems, kbs, sources, shared } = report
@@ -26,10 +41,15 @@ export function healthPage(visit: Visit, report: HealthReport, now: Date): Html 
       ${backup(report, now)}
       ${verification(visit, report.verification, now)}
       <h2>Sizes</h2>
-      <div class="scroll" tabindex="0" role="group" aria-label="Sizes"><table>
-        <thead><tr><th scope="col">What</th><th scope="col" class="number">Repository</th><th scope="col" class="number">Index</th>${hasMeaning && html`<th scope="col" class="number">Found by meaning</th>`}</tr></thead>
-        <tbody>${kbs.map(({ slug, repository, index, meaning }) => html`<tr><th scope="row">${slug}</th><td class="number">${sizeText(repository)}</td><td class="number">${sizeText(index)}</td>${hasMeaning && html`<td class="number">${meaning && meaningText(meaning)}</td>`}</tr>`)}</tbody>
-      </table></div>
+      ${dataTable(
+        'Sizes',
+        ['What', 'Repository', 'Index', ...(hasMeaning ? ['Found by meaning'] : [])],
+        kbs.map(
+          ({ slug, repository, index, meaning }) =>
+            html`<th scope="row">${slug}</th><td class="number">${sizeText(repository)}</td><td class="number">${sizeText(index)}</td>${hasMeaning && html`<td class="number">${meaning && meaningText(meaning)}</td>`}`,
+        ),
+        { numbers: hasMeaning ? 3 : 2 },
+      )}
       <dl class="report">
         <div><dt>Sources</dt><dd>${sources.count}, ${sizeText(sources.size)}</dd></div>
         ${
@@ -52,7 +72,7 @@ function backup({ backedUpAt }: HealthReport, now: Date): Html {
     ${isOld && 'That is more than a week ago.'} Whether its folder is still there, only the operator knows.</p>`
 }
 
-export function verification(visit: Visit, run: VerificationRun | undefined, now: Date): Html {
+function verification(visit: Visit, run: VerificationRun | undefined, now: Date): Html {
   const isRunning = run !== undefined && run.finishedAt === undefined
   const polling = isRunning && html` hx-get="/settings/health" hx-trigger="every 3s" hx-swap="outerHTML"`
   return html`<section id="verification" aria-labelledby="verify"${polling}>
@@ -62,7 +82,7 @@ export function verification(visit: Visit, run: VerificationRun | undefined, now
     ${
       isRunning
         ? html`<p><a href="/settings/health">Look again</a></p>`
-        : form(visit, { action: '/settings/health/verify' }, button('Verify everything', { class: 'second' }))
+        : postButton(visit, '/settings/health/verify', 'Verify everything')
     }
   </section>`
 }

@@ -1,17 +1,12 @@
 import { z } from 'zod'
-import type { AppContext } from '../../app/open-context.ts'
 import { kbPage } from '../../contract/console-paths.ts'
 import { ValidationError } from '../../contract/errors.ts'
-import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { changeKb, deleteKb, findAnyKb } from '../../operate/life-cycle.ts'
-import { button, controlsOf, type FormErrors, form, refusedForm } from '../layout/form.ts'
-import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
+import { button, controlsOf, form, postButton, refusedForm } from '../layout/form.ts'
+import { type Html, html, when } from '../layout/html-template.ts'
 import { page } from '../layout/page.ts'
-import { KbParams } from '../layout/page-query.ts'
-import { type ConsoleRequest, pagesOf } from '../layout/page-routes.ts'
-import { when } from '../layout/wording.ts'
+import { type ConsoleRequest, consolePages, type FormView, KbParams } from '../layout/page-routes.ts'
 
-type KbLifeView = { notice?: HtmlPart; typed?: { slug?: string; confirm?: string }; errors?: FormErrors }
 type OfKb = Pick<ConsoleRequest<z.output<typeof KbParams>>, 'visit' | 'caller' | 'params'>
 
 const notices = {
@@ -25,9 +20,7 @@ export function kbLifePath(slug: string): string {
   return `/settings/knowledge-bases/${slug}`
 }
 
-/** Adds the page on which a knowledge base is renamed, disabled and deleted. */
-export function kbLifeRoutes(app: ZodFastify, ctx: AppContext): void {
-  const pages = pagesOf(app, { people: 'admin' })
+export const kbLifeRoutes = consolePages({ people: 'admin' }, (pages, ctx) => {
   const path = kbLifePath(':kb')
   const schemas = { params: KbParams }
   const find = ({ caller, params }: OfKb) => findAnyKb(ctx, caller.tenantId, params.kb)
@@ -66,7 +59,10 @@ export function kbLifeRoutes(app: ZodFastify, ctx: AppContext): void {
     return { to: `/settings?exported=${await deleteKb(ctx, sent.caller, kb)}` }
   })
 
-  async function kbLife(sent: OfKb, { notice, typed = {}, errors }: KbLifeView): Promise<Html> {
+  async function kbLife(
+    sent: OfKb,
+    { notice, typed = {}, errors }: FormView<{ slug?: string; confirm?: string }>,
+  ): Promise<Html> {
     const { slug, disabledAt, formerSlugs } = await find(sent)
     const path = kbLifePath(slug)
     const { text } = controlsOf({ slug, ...typed }, errors)
@@ -86,8 +82,8 @@ export function kbLifeRoutes(app: ZodFastify, ctx: AppContext): void {
       ${
         disabledAt === null
           ? html`<p>Nobody reads or writes it any more, by any way; nothing is lost, and it can be served again.</p>
-            ${form(sent.visit, { action: `${path}/disable` }, button('Disable', { class: 'danger' }))}`
-          : form(sent.visit, { action: `${path}/enable` }, button('Serve it again'))
+            ${postButton(sent.visit, `${path}/disable`, 'Disable', { class: 'danger' })}`
+          : postButton(sent.visit, `${path}/enable`, 'Serve it again', {})
       }
       <h2>Delete</h2>
       ${
@@ -102,4 +98,4 @@ export function kbLifeRoutes(app: ZodFastify, ctx: AppContext): void {
       }`
     return page(sent.visit, { title: `Knowledge base ${slug}`, main, notice })
   }
-}
+})

@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import type { AppContext } from '../../app/open-context.ts'
 import { kbPage } from '../../contract/console-paths.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { faultOf } from '../../contract/faults.ts'
 import { candidateKinds } from '../../contract/vocabulary.ts'
-import type { ZodFastify } from '../../http/zod-compilers.ts'
 import {
   changeKbSettings,
   type KbSettingsForm,
@@ -22,11 +20,10 @@ import {
   settingNames,
   withFlags,
 } from '../../operate/settings/setting-values.ts'
-import { button, controlsOf, type FormErrors, form } from '../layout/form.ts'
+import { button, controlsOf, type FormErrors, form, hidden } from '../layout/form.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { page, type Visit } from '../layout/page.ts'
-import { KbParams } from '../layout/page-query.ts'
-import { pagesOf } from '../layout/page-routes.ts'
+import { consolePages, KbParams } from '../layout/page-routes.ts'
 import { kbLifePath } from './kb-life-page.ts'
 
 type KbSettingsView = {
@@ -66,11 +63,11 @@ const Query = z.object({
     .regex(/^[0-9a-f]{40,64}$/)
     .optional()
     .catch(undefined),
-  /** A line more of a setting that has lines, to be looked at and completed. */
+  /** Line that is appended to a setting in the form, to be checked and completed. */
   pins: z.string().max(400).optional().catch(undefined),
   synonyms: z.string().max(400).optional().catch(undefined),
 })
-/** A box that is not ticked is not sent. Browsers send CRLF. */
+/** Value of a control. A box that is not ticked is not sent. Browsers send CRLF. */
 const Value = z
   .string()
   .max(20_000)
@@ -88,10 +85,7 @@ const Sent = z
     return z.NEVER
   })
 
-/** Adds the form of a knowledge base's settings. */
-export function kbSettingsRoutes(app: ZodFastify, ctx: AppContext): void {
-  const pages = pagesOf(app, { people: 'admin' })
-
+export const kbSettingsRoutes = consolePages({ people: 'admin' }, (pages, ctx) => {
   pages.get('/kb/:kb/settings', { params: KbParams, query: Query }, async ({ visit, caller, params, query }) => {
     const shown = await readKbSettings(ctx, caller, params.kb)
     const { commit, ...lines } = query
@@ -126,9 +120,9 @@ export function kbSettingsRoutes(app: ZodFastify, ctx: AppContext): void {
       return again({ errors: { formErrors: [problem] } }, 409)
     }
   })
-}
+})
 
-/** The form after others were faster: theirs, but for what was typed here. */
+/** Returns the form after somebody else changed the settings: their values, except for those typed here. */
 function overtaken(
   now: KbSettingsForm,
   typed: SettingValues,
@@ -169,7 +163,7 @@ function settingsForm(visit: Visit, { shown: { slug, base, values }, errors, pre
   const zones = html`<p class="hint">The strictest zone wins.</p>
     <div class="columns">${kinds.map(control)}</div>`
   return form(visit, { action: `${kbPage(slug)}/settings`, errors }, [
-    html`<input type="hidden" name="base" value="${base}">`,
+    hidden({ base }),
     preview && previewSection(preview),
     parts.map(
       ([legend, ...names]) =>
@@ -184,7 +178,7 @@ function previewSection({ changed, diff, seen }: SettingsPreview & { seen: strin
   return html`<section class="card preview" aria-labelledby="preview">
     <h2 id="preview" tabindex="-1" autofocus>What the commit changes</h2>
     <pre tabindex="0" class="patch">${diffLines(diff)}</pre>
-    <input type="hidden" name="seen" value="${seen}">
+    ${hidden({ seen })}
     ${button('Commit this change', { name: 'do', value: 'commit' })}
   </section>`
 }

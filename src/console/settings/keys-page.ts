@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import type { AppContext } from '../../app/open-context.ts'
 import { KeyLimits, limitsOrNone, NewApiKey } from '../../contract/administration.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { parseSent } from '../../contract/faults.ts'
-import type { ZodFastify } from '../../http/zod-compilers.ts'
+import { KeyAudience } from '../../contract/vocabulary.ts'
 import {
   type ApiKeySummary,
   createApiKey,
@@ -11,54 +10,63 @@ import {
   listApiKeys,
   revokeApiKey,
 } from '../../people/manage-api-keys.ts'
-import { button, controlsOf, type FormErrors, form } from '../layout/form.ts'
-import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
+import { button, type Choice, type Controls, confirmedButton, controlsOf, FormFields, form } from '../layout/form.ts'
+import { type Html, type HtmlPart, html, when } from '../layout/html-template.ts'
+import { actionsHeading, dataTable } from '../layout/list-parts.ts'
 import { page, type Visit } from '../layout/page.ts'
-import { type ConsoleRequest, pagesOf } from '../layout/page-routes.ts'
-import { when } from '../layout/wording.ts'
+import { type ConsoleRequest, consolePages, type FormView } from '../layout/page-routes.ts'
 
 const dayMs = 86_400_000
-const text = z.string().default('')
-const TypedLimits = z.object({ pending: text, approved: text, paths: text, tags: text })
-type TypedLimits = z.output<typeof TypedLimits>
-const Typed = TypedLimits.extend({ name: text, role: text, connectors: text, git: text, audience: text, expires: text })
-type Typed = z.output<typeof Typed>
+const lines = z.string().default('').transform(linesOf)
+const count = z
+  .string()
+  .default('')
+  .transform((text) => (text.trim() === '' ? null : Number(text)))
+const { shape } = KeyLimits
+const LimitsForm = z.object({
+  ...{ pending: count.pipe(shape.pending), approved: count.pipe(shape.approved) },
+  ...{ paths: lines.pipe(shape.paths), tags: lines.pipe(shape.tags) },
+})
+const KeyForm = LimitsForm.extend({
+  name: z
+    .string()
+    .default('')
+    .transform((name) => name.trim())
+    .pipe(NewApiKey.shape.name),
+  role: NewApiKey.shape.role,
+  connectors: lines.pipe(NewApiKey.shape.connectors),
+  git: z.string().default(''),
+  audience: z.literal('').or(KeyAudience).default(''),
+  expires: z.enum(['30', '90', '365', 'never'], 'must be one of the choices'),
+})
 const KeyPath = z.object({ id: z.uuid() })
-const Expires = z.enum(['30', '90', '365', 'never'], 'must be one of the choices')
 const Query = z.object({ before: z.uuid().optional().catch(undefined) })
 
 const notices = {
   revoked: 'The key is revoked: it is refused from now on.',
   limited: 'The limits hold from now on.',
 }
-const roles = [
-  { value: 'app', label: 'app: propose, upload, search, ask' },
-  { value: 'curator', label: 'curator: decide on candidates, and push with git, too' },
-  { value: 'reader', label: 'reader: search, ask and read only' },
+const roles: readonly Choice[] = [
+  ['app', 'app: propose, upload, search, ask'],
+  ['curator', 'curator: decide on candidates, and push with git, too'],
+  ['reader', 'reader: search, ask and read only'],
 ]
-const lifetimes = [
-  { value: '30', label: 'in 30 days' },
-  { value: '90', label: 'in 90 days' },
-  { value: '365', label: 'in a year' },
-  { value: 'never', label: 'never' },
+const lifetimes: readonly Choice[] = [
+  ['30', 'in 30 days'],
+  ['90', 'in 90 days'],
+  ['365', 'in a year'],
+  ['never', 'never'],
 ]
-const emptyForm = Typed.parse({ role: 'app', expires: '90' })
 
-/** Adds the pages of the API keys. */
-export function keysRoutes(app: ZodFastify, ctx: AppContext): void {
-  const pages = pagesOf(app, { people: 'admin' })
-
-  pages.get('/settings/keys', { query: Query, notices }, ({ notice, ...sent }) => keys(sent, { notice }, sent.query))
-
-  pages.form('/settings/keys', {
-    body: Typed,
+export const keysRoutes = consolePages({ people: 'admin' }, (pages, ctx) => {
+  pages.formPage('/settings/keys', {
+    ...{ query: Query, body: FormFields, notices, show: keys },
     // No redirect: the token must not be in an address, nor anywhere that it could be read again.
     async act(sent) {
-      const { token } = await createApiKey(ctx, sent.caller, read(sent.body, new Date()))
+      const { token } = await createApiKey(ctx, sent.caller, newKeyOf(sent.body))
       sent.reply.header('cache-control', 'no-store')
-      return { page: await keys(sent, { token }), status: 201 }
+      return { page: await keys(sent, {}, token), status: 201 }
     },
-    refused: (sent, { errors }) => keys(sent, { typed: sent.body, errors }),
   })
 
   pages.post('/settings/keys/:id/revoke', { params: KeyPath }, async ({ caller, params }) => {
@@ -66,19 +74,23 @@ export function keysRoutes(app: ZodFastify, ctx: AppContext): void {
     return { to: '/settings/keys?done=revoked' }
   })
 
-  pages.get('/settings/keys/:id/limits', { params: KeyPath }, async (sent) => {
-    const key = await keyOf(sent)
-    return limitsPage(sent.visit, key, shownLimits(key.limits))
-  })
-
-  pages.form('/settings/keys/:id/limits', {
-    ...{ params: KeyPath, body: TypedLimits },
+  pages.formPage('/settings/keys/:id/limits', {
+    ...{ params: KeyPath, body: FormFields },
     async act(sent) {
       const { id } = await keyOf(sent)
-      await limitApiKey(ctx, sent.caller, id, parseSent(KeyLimits, readLimits(sent.body)))
+      await limitApiKey(ctx, sent.caller, id, parseSent(LimitsForm, sent.body))
       return { to: '/settings/keys?done=limited' }
     },
-    refused: async (sent, { errors }) => limitsPage(sent.visit, await keyOf(sent), sent.body, errors),
+    async show(sent, { typed, errors }) {
+      const { id, name, limits } = await keyOf(sent)
+      const fields = limitFields(controlsOf(typed ?? shownLimits(limits), errors))
+      return page(sent.visit, {
+        title: `Limits of ${name}`,
+        main: html`<p><a href="/settings/keys">All keys</a></p>
+          <h1>Limits of <bdi>${name}</bdi></h1>
+          ${form(sent.visit, { action: `/settings/keys/${id}/limits`, errors }, [fields, button('Set the limits')])}`,
+      })
+    },
   })
 
   async function keyOf({ params: { id }, caller: { tenantId } }: ConsoleRequest<z.output<typeof KeyPath>>) {
@@ -88,19 +100,20 @@ export function keysRoutes(app: ZodFastify, ctx: AppContext): void {
   }
 
   async function keys(
-    { visit, caller }: Pick<ConsoleRequest, 'visit' | 'caller'>,
-    { notice, token, typed = emptyForm, errors }: KeysView,
-    { before }: z.output<typeof Query> = {},
+    { visit, caller, query }: ConsoleRequest<unknown, z.output<typeof Query>>,
+    { notice, typed = { role: 'app', expires: '90' }, errors }: FormView<FormFields>,
+    token?: string,
   ): Promise<Html> {
-    const { keys, next } = await listApiKeys(ctx, caller, { before })
-    const hasLimits = `${typed.pending}${typed.approved}${typed.paths}${typed.tags}` !== ''
-    const { text, area, select, check } = controlsOf(typed, errors)
+    const { keys, next } = await listApiKeys(ctx, caller, query)
+    const hasLimits = Object.keys(shape).some((name) => typed[name])
+    const controls = controlsOf(typed, errors)
+    const { text, area, select, check } = controls
     return page(visit, {
       title: 'API keys',
       notice,
       islands: token === undefined ? [] : ['copy'],
       main: html`<h1>API keys</h1>
-        ${token !== undefined && secretBox({ label: 'The new key', secret: token, advice: 'Keep it where only the program reads it.' })}
+        ${token !== undefined && secretBox('The new key', token, 'Keep it where only the program reads it.')}
         <h2 id="new">Make a key</h2>
         ${form(visit, { action: '/settings/keys', errors }, [
           text('name', 'Name', {
@@ -115,54 +128,34 @@ export function keysRoutes(app: ZodFastify, ctx: AppContext): void {
           }),
           check('git', 'It clones with git, hidden pages too, but never pushes: for CI'),
           check('audience', 'A reader key may also ask for the pages of the audience student', { value: 'student' }),
-          html`<details class="field"${hasLimits && html` open`}><summary>Limits of what it may propose, for an agent</summary>${limitFields(typed, errors)}</details>`,
+          html`<details class="field"${hasLimits && html` open`}><summary>Limits of what it may propose, for an agent</summary>${limitFields(controls)}</details>`,
           button('Make the key'),
         ])}
         <h2 id="keys">Keys</h2>
-        ${keys.length === 0 ? html`<p class="empty">There are no keys yet.</p>` : table(visit, keys, new Date())}
+        ${keyTable(visit, keys)}
         ${next !== null && html`<p><a href="/settings/keys?before=${next}" rel="next">Older keys</a></p>`}`,
     })
   }
-}
+})
 
-type KeysView = { notice?: HtmlPart; token?: string; typed?: Typed; errors?: FormErrors }
-
-function readLimits({ pending, approved, paths, tags }: TypedLimits) {
-  const count = (text: string) => (text.trim() === '' ? null : Number(text))
-  return { pending: count(pending), approved: count(approved), paths: linesOf(paths), tags: linesOf(tags) }
-}
-
-function shownLimits(limits: KeyLimits | null): TypedLimits {
-  const { pending = null, approved = null, paths = [], tags = [] } = limits ?? {}
-  const count = (limit: number | null) => (limit === null ? '' : String(limit))
-  return { pending: count(pending), approved: count(approved), paths: paths.join('\n'), tags: tags.join('\n') }
+function shownLimits(limits: KeyLimits | null): FormFields {
+  const { pending, approved, paths = [], tags = [] } = limits ?? {}
+  return { pending: `${pending ?? ''}`, approved: `${approved ?? ''}`, paths: paths.join('\n'), tags: tags.join('\n') }
 }
 
 function linesOf(text: string): string[] {
   return [...new Set(text.split('\n').map((line) => line.trim()))].filter((line) => line !== '')
 }
 
-function read({ name, role, connectors, git, audience, expires, ...limits }: Typed, now: Date) {
-  const days = Expires.safeParse(expires)
-  const asked = {
-    name: name.trim(),
-    role,
-    connectors: linesOf(connectors),
-    git: git === '' ? 'shown' : 'all',
-    audience: audience === '' ? null : audience,
-    expires,
-    ...readLimits(limits),
-    expiresAt: days.success && days.data !== 'never' ? new Date(now.getTime() + Number(days.data) * dayMs) : null,
-  }
-  const { pending, approved, paths, tags, ...key } = parseSent(
-    NewApiKey.omit({ limits: true }).extend({ ...KeyLimits.shape, expires: Expires }),
-    asked,
-  )
-  return { ...key, limits: limitsOrNone({ pending, approved, paths, tags }) }
+/** @throws {ValidationError} */
+function newKeyOf(fields: FormFields): NewApiKey {
+  const { pending, approved, paths, tags, git, audience, expires, ...key } = parseSent(KeyForm, fields)
+  const limits = limitsOrNone({ pending, approved, paths, tags })
+  const expiresAt = expires === 'never' ? null : new Date(Date.now() + Number(expires) * dayMs)
+  return { ...key, git: git ? 'all' : 'shown', audience: audience || null, limits, expiresAt }
 }
 
-function limitFields(typed: TypedLimits, errors?: FormErrors): Html[] {
-  const { text, area } = controlsOf(typed, errors)
+function limitFields({ text, area }: Controls): Html[] {
   const number = { inputmode: 'numeric', pattern: '[0-9]*', class: 'short', autocomplete: 'off' }
   const short = { rows: 2, class: 'short' }
   return [
@@ -185,23 +178,8 @@ function limitFields(typed: TypedLimits, errors?: FormErrors): Html[] {
   ]
 }
 
-/** Renders the page on which the limits of a key are changed. */
-function limitsPage(
-  visit: Visit,
-  { id, name }: { id: string; name: string },
-  typed: TypedLimits,
-  errors?: FormErrors,
-): Html {
-  return page(visit, {
-    title: `Limits of ${name}`,
-    main: html`<p><a href="/settings/keys">All keys</a></p>
-      <h1>Limits of <bdi>${name}</bdi></h1>
-      ${form(visit, { action: `/settings/keys/${id}/limits`, errors }, [limitFields(typed, errors), button('Set the limits')])}`,
-  })
-}
-
 /** Renders a secret that is shown only once, with a button that copies it. */
-export function secretBox({ label, secret, advice }: { label: string; secret: string; advice: string }): Html {
+export function secretBox(label: string, secret: string, advice: string): Html {
   return html`<section class="notice secret" aria-labelledby="secret-label">
     <h2 id="secret-label">${label}</h2>
     <p>${advice} It is shown only now.</p>
@@ -209,37 +187,30 @@ export function secretBox({ label, secret, advice }: { label: string; secret: st
   </section>`
 }
 
-function table(visit: Visit, keys: readonly ApiKeySummary[], now: Date): Html {
-  return html`<div class="scroll" tabindex="0" role="group" aria-label="API keys"><table>
-    <thead><tr>
-      <th scope="col">Name</th><th scope="col">Role</th><th scope="col">State</th><th scope="col">Last used</th>
-      <th scope="col">Expires</th><th scope="col">Made</th><th scope="col"><span class="unseen">Actions</span></th>
-    </tr></thead>
-    <tbody>${keys.map((key) => row(visit, key, now))}</tbody>
-  </table></div>`
+function keyTable(visit: Visit, keys: readonly ApiKeySummary[]): Html {
+  const hint = (text: HtmlPart) => html`<br><span class="hint">${text}</span>`
+  const rows = keys.map((key) => {
+    const state = stateOf(key)
+    const { id, name, role, connectors, git, audience, lastUsedAt, expiresAt, createdAt, createdBy, limits } = key
+    const revoke = [html`Revoke…<span class="unseen"> ${name}</span>`, 'Revoke it now'] as const
+    return html`<th scope="row"><bdi>${name}</bdi>${connectors.length > 0 && hint(html`as <bdi>${connectors.join(', ')}</bdi>`)}${key.isAgent && hint('agent, let in with OAuth')}</th>
+      <td>${role}${role !== 'curator' && git === 'all' && hint('fetches everything with git')}${audience !== null && hint(html`also as <bdi>${audience}</bdi>`)}</td>
+      <td><span class="badge ${state === 'valid' ? 'good' : 'bad'}">${state}</span></td>
+      <td>${lastUsedAt === null ? 'never' : when(lastUsedAt)}</td>
+      <td>${expiresAt === null ? 'never' : when(expiresAt)}</td>
+      <td>${when(createdAt)}${createdBy !== null && html` by <bdi>${createdBy}</bdi>`}</td>
+      <td><a href="/undo?by=key&writer=${id}">Undo…<span class="unseen"> what ${name} wrote</span></a>
+      ${
+        state === 'valid' &&
+        html`<a href="/settings/keys/${id}/limits">${limits === null ? 'Set limits' : 'Change limits'}<span class="unseen"> of ${name}</span></a>
+        ${confirmedButton(visit, `/settings/keys/${id}/revoke`, revoke)}`
+      }</td>`
+  })
+  const headings = ['Name', 'Role', 'State', 'Last used', 'Expires', 'Made', actionsHeading]
+  return dataTable('API keys', headings, rows, { empty: 'There are no keys yet.' })
 }
 
-function row(visit: Visit, key: ApiKeySummary, now: Date): Html {
-  const state = stateOf(key, now)
-  const { id, name, role, connectors, lastUsedAt, expiresAt, createdAt, createdBy } = key
-  return html`<tr>
-    <th scope="row"><bdi>${name}</bdi>${connectors.length > 0 && html`<br><span class="hint">as <bdi>${connectors.join(', ')}</bdi></span>`}${key.isAgent && html`<br><span class="hint">agent, let in with OAuth</span>`}</th>
-    <td>${role}${key.role !== 'curator' && key.git === 'all' && html`<br><span class="hint">fetches everything with git</span>`}${key.audience !== null && html`<br><span class="hint">also as <bdi>${key.audience}</bdi></span>`}</td>
-    <td><span class="badge ${state === 'valid' ? 'good' : 'bad'}">${state}</span></td>
-    <td>${lastUsedAt === null ? 'never' : when(lastUsedAt, now)}</td>
-    <td>${expiresAt === null ? 'never' : when(expiresAt, now)}</td>
-    <td>${when(createdAt, now)}${createdBy !== null && html` by <bdi>${createdBy}</bdi>`}</td>
-    <td><a href="/undo?by=key&writer=${id}">Undo…<span class="unseen"> what ${name} wrote</span></a>
-    ${
-      state === 'valid' &&
-      html`<a href="/settings/keys/${id}/limits">${key.limits === null ? 'Set limits' : 'Change limits'}<span class="unseen"> of ${name}</span></a>
-      <details><summary>Revoke…<span class="unseen"> ${name}</span></summary>
-        ${form(visit, { action: `/settings/keys/${id}/revoke` }, button('Revoke it now', { class: 'danger' }))}</details>`
-    }</td>
-  </tr>`
-}
-
-function stateOf({ revokedAt, expiresAt }: ApiKeySummary, now: Date): 'valid' | 'revoked' | 'expired' {
+function stateOf({ revokedAt, expiresAt }: ApiKeySummary): 'valid' | 'revoked' | 'expired' {
   if (revokedAt !== null) return 'revoked'
-  return expiresAt !== null && expiresAt <= now.toISOString() ? 'expired' : 'valid'
+  return expiresAt !== null && expiresAt <= new Date().toISOString() ? 'expired' : 'valid'
 }

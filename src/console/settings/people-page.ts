@@ -1,10 +1,8 @@
 import { z } from 'zod'
-import type { AppContext } from '../../app/open-context.ts'
 import { parseSent } from '../../contract/faults.ts'
 import { Email, PersonName } from '../../contract/people.ts'
 import { PersonRole } from '../../contract/vocabulary.ts'
 import { clientAddress } from '../../http/access/session-cookie.ts'
-import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { type AuditPage, listAudit } from '../../kb/access/audit.ts'
 import {
   administratorOf,
@@ -15,12 +13,11 @@ import {
   makeResetLink,
   type PeoplePage,
 } from '../../people/manage-people.ts'
-import { button, controlsOf, type FormErrors, FormFields, form } from '../layout/form.ts'
-import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
+import { button, controlsOf, FormFields, form, postButton } from '../layout/form.ts'
+import { type Html, html, when } from '../layout/html-template.ts'
+import { dataTable } from '../layout/list-parts.ts'
 import { page, type Visit } from '../layout/page.ts'
-import { WholeNumber } from '../layout/page-query.ts'
-import { type ConsoleRequest, pagesOf } from '../layout/page-routes.ts'
-import { when } from '../layout/wording.ts'
+import { type ConsoleRequest, consolePages, countField, type FormView } from '../layout/page-routes.ts'
 
 const phrases: Readonly<Record<string, string>> = {
   'user.signed-in': 'signed in',
@@ -57,7 +54,7 @@ const PersonPath = z.object({ id: z.uuid() })
 const ChangePath = PersonPath.extend({ change: z.enum(['disable', 'enable', 'end-sessions']) })
 const RoleForm = z.looseObject({ role: z.enum([...PersonRole.options, 'none']) })
 const PeopleQuery = z.object({ after: z.string().optional() })
-const AuditQuery = z.object({ before: WholeNumber.optional() })
+const AuditQuery = z.object({ before: countField(15).optional() })
 
 const notices = {
   role: 'The role is changed.',
@@ -73,32 +70,14 @@ const roleNames: Readonly<Record<PersonRole, string>> = {
   curator: 'Curator: also decides, writes and uploads',
   admin: 'Administrator: also manages people, keys and settings',
 }
-const roles = PersonRole.options.map((value) => ({ value, label: roleNames[value] }))
-const shortRoles = PersonRole.options.map((value) => ({ value, label: value }))
 
-type PeopleView = {
-  notice?: HtmlPart
-  /** A one-time link that was just made, and who it is for. */
-  link?: { url: string; email: string }
-  /** Fields of a rejected invitation, with its errors. */
-  refused?: { typed: FormFields; errors: FormErrors }
-}
-
-export function peopleRoutes(app: ZodFastify, ctx: AppContext): void {
-  const pages = pagesOf(app, { people: 'admin' })
-
-  pages.get('/settings/people', { query: PeopleQuery, notices }, (sent) =>
-    people(sent, { notice: sent.notice }, sent.query.after),
-  )
-
-  pages.form('/settings/people', {
-    body: FormFields,
+export const peopleRoutes = consolePages({ people: 'admin' }, (pages, ctx) => {
+  pages.formPage('/settings/people', {
+    ...{ query: PeopleQuery, body: FormFields, notices, show: people },
     async act(sent) {
       const person = parseSent(Invitation, sent.body)
-      const token = await invitePerson(ctx, by(sent), person)
-      return people(sent, { link: { url: linkOf(sent, token), email: person.email } })
+      return people(sent, {}, { url: linkOf(sent, await invitePerson(ctx, by(sent), person)), email: person.email })
     },
-    refused: (sent, { errors }) => people(sent, { refused: { typed: sent.body, errors } }),
   })
 
   pages.post('/settings/people/:id/role', { params: PersonPath, body: RoleForm }, async (sent) => {
@@ -108,7 +87,7 @@ export function peopleRoutes(app: ZodFastify, ctx: AppContext): void {
 
   pages.post('/settings/people/:id/link', { params: PersonPath }, async (sent) => {
     const { email, token } = await makeResetLink(ctx, by(sent), sent.params.id)
-    return people(sent, { link: { url: linkOf(sent, token), email } })
+    return people({ ...sent, query: {} }, {}, { url: linkOf(sent, token), email })
   })
 
   pages.post('/settings/people/:id/:change', { params: ChangePath }, async (sent) => {
@@ -126,67 +105,70 @@ export function peopleRoutes(app: ZodFastify, ctx: AppContext): void {
     return new URL(ctx.urls.setUp(token), `${protocol}://${host}`).href
   }
 
-  async function people(sent: Asked, { notice, link, refused }: PeopleView, after?: string): Promise<Html> {
+  /** Renders the people of the tenant. @param link a one-time link that was just made, and for whom */
+  async function people(
+    sent: Asked & { query: z.output<typeof PeopleQuery> },
+    { notice, typed, errors }: FormView<FormFields>,
+    link?: { url: string; email: string },
+  ): Promise<Html> {
     const { visit } = sent
-    const { people, next } = await listPeople(ctx, by(sent), after)
+    const { people, next } = await listPeople(ctx, by(sent), sent.query.after)
+    const { text, select } = controlsOf({ role: 'curator', ...typed }, errors)
+    const rows = people.map((person) => row(visit, person))
     const main = html`<h1>People</h1>
       <p>Who may sign in to <strong>${visit.session.tenant.slug}</strong>. <a href="/settings/audit">What they have done</a></p>
-      ${link && linkShown(link)}
-      <div class="scroll" tabindex="0" role="region" aria-label="People"><table class="wide">
-        <thead><tr><th scope="col">Person</th><th scope="col">State</th><th scope="col">Last seen</th><th scope="col">Role</th><th scope="col">Change</th></tr></thead>
-        <tbody>${people.map((person) => row(visit, person))}</tbody>
-      </table></div>
+      ${
+        link &&
+        html`<div class="notice" role="status">
+          <p>Give this link to <strong>${link.email}</strong>. It works once, and is shown only now:</p>
+          <p><code>${link.url}</code></p>
+        </div>`
+      }
+      ${dataTable('People', ['Person', 'State', 'Last seen', 'Role', 'Change'], rows, { class: 'wide' })}
       ${next !== null && html`<p><a href="/settings/people?after=${encodeURIComponent(next)}">More people</a></p>`}
       <h2>Invite somebody</h2>
-      ${inviteForm(visit, refused)}`
+      ${form(visit, { action: '/settings/people', errors }, [
+        text('email', 'E-mail', {
+          hint: 'They sign in with it. No mail is sent: you pass the link on yourself.',
+          ...{ type: 'email', autocomplete: 'off', required: true },
+        }),
+        text('name', 'Name', { autocomplete: 'off', required: true }),
+        select('role', 'Role', Object.entries(roleNames)),
+        button('Make a link'),
+      ])}`
     return page(visit, { title: 'People', main, notice })
   }
-}
+})
 
 type Asked = Pick<ConsoleRequest, 'visit' | 'request'>
 
-/** Returns who acts. @throws {GanglionError} `insufficient_role` */
+/** Returns the acting administrator. @throws {GanglionError} `insufficient_role` */
 function by({ visit, request }: Asked) {
   return administratorOf(visit.session, clientAddress(request).address)
-}
-
-function linkShown({ url, email }: { url: string; email: string }): Html {
-  return html`<div class="notice" role="status">
-    <p>Give this link to <strong>${email}</strong>. It works once, and is shown only now:</p>
-    <p><code>${url}</code></p>
-  </div>`
 }
 
 function row(visit: Visit, person: PersonRow): Html {
   const { id, email, name, role, seenAt, disabledAt } = person
   const path = `/settings/people/${id}`
-  return html`<tr>
-    <th scope="row"><bdi>${name}</bdi> <br>${email}</th>
+  // For screen readers, the names of buttons contain the person.
+  const act = (to: string, label: string, kind = 'second') =>
+    postButton(visit, `${path}/${to}`, html`${label}<span class="unseen"> of ${email}</span>`, { class: kind })
+  const option = (value: PersonRole) =>
+    html`<option value="${value}"${value === role && html` selected`}>${value}</option>`
+  return html`<th scope="row"><bdi>${name}</bdi> <br>${email}</th>
     <td>${stateOf(person)}</td>
     <td>${seenAt === null ? 'not signed in' : when(seenAt)}</td>
     <td>${form(
       visit,
       { action: `${path}/role`, attributes: { class: 'row' } },
-      html`<select name="role" aria-label="Role of ${email}">${shortRoles.map(
-        ({ value, label }) => html`<option value="${value}"${value === role && html` selected`}>${label}</option>`,
-      )}<option value="none">no role: take out of this tenant</option></select>
-      ${act('Save role', email)}`,
+      html`<select name="role" aria-label="Role of ${email}">${PersonRole.options.map(option)}<option value="none">no role: take out of this tenant</option></select>
+      ${button(html`Save role<span class="unseen"> of ${email}</span>`, { class: 'second' })}`,
     )}</td>
     <td><div class="row">
-      ${form(visit, { action: `${path}/link` }, act('Password link', email))}
-      ${form(visit, { action: `${path}/end-sessions` }, act('End sessions', email))}
-      ${
-        disabledAt === null
-          ? form(visit, { action: `${path}/disable` }, act('Disable', email, 'danger'))
-          : form(visit, { action: `${path}/enable` }, act('Enable', email))
-      }
-    </div></td>
-  </tr>`
-}
-
-/** A button whose name tells those who cannot see its row whom it is about. */
-function act(label: string, email: string, kind = 'second'): Html {
-  return button(html`${label}<span class="unseen"> of ${email}</span>`, { class: kind })
+      ${act('link', 'Password link')}
+      ${act('end-sessions', 'End sessions')}
+      ${disabledAt === null ? act('disable', 'Disable', 'danger') : act('enable', 'Enable')}
+    </div></td>`
 }
 
 function stateOf({ disabledAt, hasPassword, isLinked, seenAt }: PersonRow): Html {
@@ -196,37 +178,16 @@ function stateOf({ disabledAt, hasPassword, isLinked, seenAt }: PersonRow): Html
   return html`<span class="badge good">active</span>`
 }
 
-function inviteForm(visit: Visit, { typed, errors }: Partial<PeopleView['refused']> = {}): Html {
-  const { text, select } = controlsOf({ role: 'curator', ...typed }, errors)
-  return form(visit, { action: '/settings/people', errors }, [
-    text('email', 'E-mail', {
-      hint: 'They sign in with it. No mail is sent: you pass the link on yourself.',
-      ...{ type: 'email', autocomplete: 'off', required: true },
-    }),
-    text('name', 'Name', { autocomplete: 'off', required: true }),
-    select('role', 'Role', roles),
-    button('Make a link'),
-  ])
-}
-
 function auditPage(visit: Visit, { entries, next }: AuditPage): Html {
+  const rows = entries.map(
+    ({ at, actor, action, subject, detail, address }) => html`<td>${when(at)}</td>
+      <td><bdi>${actor.name}</bdi> <br><span class="hint">${actor.id}</span></td>
+      <td>${phrases[action] ?? action} <strong dir="auto">${subject}</strong>${detail && html`, <span dir="auto">${detail}</span>`}</td>
+      <td>${address ?? 'the server'}</td>`,
+  )
   const main = html`<h1>Audit</h1>
     <p>Sign-ins and what administrators did to <strong>${visit.session.tenant.slug}</strong>. What was decided on knowledge is in its history. <a href="/settings/people">People</a></p>
-    ${
-      entries.length === 0
-        ? html`<p>Nothing yet.</p>`
-        : html`<div class="scroll" tabindex="0" role="region" aria-label="Audit"><table class="wide">
-      <thead><tr><th scope="col">When</th><th scope="col">Who</th><th scope="col">Did what</th><th scope="col">From where</th></tr></thead>
-      <tbody>${entries.map(
-        ({ at, actor, action, subject, detail, address }) => html`<tr>
-          <td>${when(at)}</td>
-          <td><bdi>${actor.name}</bdi> <br><span class="hint">${actor.id}</span></td>
-          <td>${phrases[action] ?? action} <strong dir="auto">${subject}</strong>${detail && html`, <span dir="auto">${detail}</span>`}</td>
-          <td>${address ?? 'the server'}</td>
-        </tr>`,
-      )}</tbody>
-    </table></div>`
-    }
+    ${dataTable('Audit', ['When', 'Who', 'Did what', 'From where'], rows, { class: 'wide', empty: 'Nothing yet.' })}
     ${next !== null && html`<p><a href="/settings/audit?before=${next}">Older</a></p>`}`
   return page(visit, { title: 'Audit', main })
 }

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { AppContext } from '../../app/open-context.ts'
 import { NewWebhook } from '../../contract/administration.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { EventKind } from '../../contract/events.ts'
@@ -17,24 +16,19 @@ import {
   testWebhook,
   type WebhookSummary,
 } from '../../events/webhooks/manage-webhooks.ts'
-import type { ZodFastify } from '../../http/zod-compilers.ts'
 import { readOverview } from '../../operate/overview/read-overview.ts'
 import type { WebhookDelivery } from '../../state/webhooks.ts'
-import { button, checkbox, controlsOf, type FormErrors, form } from '../layout/form.ts'
-import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
+import { button, type Controls, confirmedButton, controlsOf, form, postButton } from '../layout/form.ts'
+import { type Html, html, when } from '../layout/html-template.ts'
+import { actionsHeading, dataTable } from '../layout/list-parts.ts'
 import { page, type Visit } from '../layout/page.ts'
-import { type ConsoleRequest, type FormRefusal, pagesOf } from '../layout/page-routes.ts'
-import { when } from '../layout/wording.ts'
+import { type ConsoleRequest, consolePages, type FormRefusal, type FormView } from '../layout/page-routes.ts'
 import { secretBox } from './keys-page.ts'
 
-/** One ticked box comes as a text, several as a list. */
+/** Values of ticked boxes. A browser sends one as a string, several as a list. */
 const Ticked = z.union([z.string().transform((one) => [one]), z.array(z.string()).max(100)]).default([])
-const Typed = z.object({
-  url: z.string().default(''),
-  kb: z.string().default(''),
-  format: z.string().default('ganglion'),
-  kinds: Ticked,
-})
+const text = z.string().default('')
+const Typed = z.object({ url: text, kb: text, format: z.string().default('ganglion'), kinds: Ticked })
 const Path = z.object({ id: z.uuid() })
 const Kinds = z.object({ kinds: Ticked.pipe(z.array(EventKind)) })
 const Replay = z.object({ from: z.string().max(20).trim().optional() })
@@ -56,35 +50,26 @@ const webhookFormats: Readonly<Record<WebhookFormat, string>> = {
   slack: 'Slack: an incoming webhook',
   teams: 'Teams: a workflow that posts cards',
 }
-const receivers = Object.entries(webhookFormats).map(([value, label]) => ({ value, label }))
 
-type ListView = { notice?: HtmlPart; secret?: string; typed?: z.output<typeof Typed>; errors?: FormErrors }
-type OneView = { notice?: HtmlPart; problem?: string; from?: string | undefined; errors?: FormErrors }
 type OfOne = ConsoleRequest<z.output<typeof Path>>
 
-/** Adds the pages of the webhooks. */
-export function webhooksRoutes(app: ZodFastify, ctx: AppContext): void {
-  const pages = pagesOf(app, { people: 'admin' })
+export const webhooksRoutes = consolePages({ people: 'admin' }, (pages, ctx) => {
   const ofOne = { params: Path }
   const receiver = { allowPrivate: ctx.webhookPrivate }
   const changed = ({ params }: OfOne, done: keyof typeof changes) => ({
     to: `/settings/webhooks/${params.id}?done=${done}`,
   })
 
-  pages.get('/settings/webhooks', { notices }, (sent) => webhooks(sent, { notice: sent.notice }))
-
-  pages.form('/settings/webhooks', {
-    body: Typed,
+  pages.formPage('/settings/webhooks', {
+    ...{ body: Typed, notices, explain: webhookRefusal, show: webhooks },
     // No redirect: the secret must not be in an address, nor anywhere that it could be read again.
     async act(sent) {
-      const { kb, ...typed } = sent.body
-      const input = parseSent(NewWebhook, { ...typed, url: typed.url.trim(), ...(kb === '' ? {} : { kb }) })
+      const { url, kb, ...typed } = sent.body
+      const input = parseSent(NewWebhook, { ...typed, url: url.trim(), ...(kb === '' ? {} : { kb }) })
       const { secret } = await addWebhook(ctx, sent.caller, input, receiver)
       sent.reply.header('cache-control', 'no-store')
-      return { page: await webhooks(sent, { secret }), status: 201 }
+      return { page: await webhooks(sent, {}, secret), status: 201 }
     },
-    explain: webhookRefusal,
-    refused: (sent, { errors }) => webhooks(sent, { typed: sent.body, errors }),
   })
 
   pages.get('/settings/webhooks/:id', { ...ofOne, notices: changes }, (sent) => webhook(sent, { notice: sent.notice }))
@@ -101,7 +86,7 @@ export function webhooksRoutes(app: ZodFastify, ctx: AppContext): void {
       return changed(sent, 'sent')
     } catch (error) {
       if (!(error instanceof GanglionError && error.code === 'not_found')) throw error
-      return { page: await webhook(sent, { problem: `Event ${eventId} is no longer kept.` }), status: 409 }
+      return { page: await webhook(sent, {}, `Event ${eventId} is no longer kept.`), status: 409 }
     }
   })
 
@@ -124,7 +109,7 @@ export function webhooksRoutes(app: ZodFastify, ctx: AppContext): void {
       return changed(sent, 'replayed')
     },
     explain: webhookRefusal,
-    refused: (sent, { errors }) => webhook(sent, { from: sent.body.from, errors }),
+    refused: (sent, { errors }) => webhook(sent, { typed: sent.body, errors }),
   })
 
   pages.post('/settings/webhooks/:id/remove', ofOne, async ({ caller, params }) => {
@@ -132,42 +117,50 @@ export function webhooksRoutes(app: ZodFastify, ctx: AppContext): void {
     return { to: '/settings/webhooks?done=removed' }
   })
 
-  async function webhooks({ visit, caller }: Pick<ConsoleRequest, 'visit' | 'caller'>, view: ListView): Promise<Html> {
-    const { notice, secret, typed = Typed.parse({}), errors } = view
-    const { kinds, ...texts } = typed
-    const { text, select } = controlsOf(texts, errors)
+  async function webhooks(
+    { visit, caller }: Pick<ConsoleRequest, 'visit' | 'caller'>,
+    { notice, typed = Typed.parse({}), errors }: FormView<z.output<typeof Typed>>,
+    secret?: string,
+  ): Promise<Html> {
+    const controls = controlsOf(typed, errors)
+    const { text, select } = controls
     const all = await listWebhooks(ctx, caller)
-    const kbs = (await readOverview(ctx, caller)).map(({ slug, title }) => ({ value: slug, label: title }))
+    const kbs = await readOverview(ctx, caller)
     return page(visit, {
       title: 'Webhooks',
       notice,
       islands: secret === undefined ? [] : ['copy'],
       main: html`<h1>Webhooks</h1>
         <p>Each event is sent as a signed message (Standard Webhooks), in order, until it is taken.</p>
-        ${secret !== undefined && secretBox({ label: 'The secret that signs', secret, advice: 'The receiver checks each message with it.' })}
-        ${all.length === 0 ? html`<p class="empty">There are no webhooks yet.</p>` : webhookTable(all)}
+        ${secret !== undefined && secretBox('The secret that signs', secret, 'The receiver checks each message with it.')}
+        ${webhookTable(all)}
         <h2 id="new">Add a webhook</h2>
         ${form(visit, { action: '/settings/webhooks', errors }, [
           text('url', 'URL', {
             hint: 'Of the receiver, reachable from the public internet.',
             ...{ type: 'url', required: true, maxlength: 2000 },
           }),
-          select('kb', 'Events of', [{ value: '', label: 'all knowledge bases' }, ...kbs]),
-          select('format', 'Receiver', receivers),
-          kindChoice(kinds, errors),
+          select('kb', 'Events of', [
+            ['', 'all knowledge bases'],
+            ...kbs.map(({ slug, title }) => [slug, title] as const),
+          ]),
+          select('format', 'Receiver', Object.entries(webhookFormats)),
+          kindChoice(controls),
           button('Add the webhook'),
         ])}`,
     })
   }
 
-  async function webhook({ visit, caller, params }: OfOne, view: OneView): Promise<Html> {
+  async function webhook(
+    { visit, caller, params }: OfOne,
+    { notice, typed, errors }: FormView<z.output<typeof Replay>>,
+    problem?: string,
+  ): Promise<Html> {
     const { webhook, deliveries, firstEvent } = await readWebhook(ctx, caller, params.id)
-    const { notice, problem, errors } = view
     const { id, url, kb, kinds, format, cursor, lastEvent, isEnabled, dueAt } = webhook
     const path = `/settings/webhooks/${id}`
     const next = Math.max(firstEvent, Math.min(cursor + 1, lastEvent))
-    const now = new Date()
-    const { text } = controlsOf({ from: view.from ?? String(next) }, errors)
+    const { text } = controlsOf({ from: typed?.from ?? String(next) }, errors)
     return page(visit, {
       title: `Webhook to ${url}`,
       notice,
@@ -178,20 +171,16 @@ export function webhooksRoutes(app: ZodFastify, ctx: AppContext): void {
         <div><dt>URL</dt><dd><code>${url}</code></dd></div>
         <div><dt>Events of</dt><dd>${kb ?? 'all knowledge bases'}</dd></div>
         <div><dt>Receiver</dt><dd>${webhookFormats[format]}</dd></div>
-        <div><dt>State</dt><dd>${webhookState(webhook)}${isEnabled && dueAt !== null && html` Tried again ${when(dueAt, now)}.`}</dd></div>
+        <div><dt>State</dt><dd>${webhookState(webhook)}${isEnabled && dueAt !== null && html` Tried again ${when(dueAt)}.`}</dd></div>
         <div><dt>Sent</dt><dd>${cursor} of ${lastEvent} events</dd></div>
       </dl>
       <div class="row">
-        ${form(visit, { action: `${path}/test` }, button('Send a test', { class: 'second' }))}
-        ${
-          isEnabled
-            ? form(visit, { action: `${path}/pause` }, button('Stop sending', { class: 'second' }))
-            : form(visit, { action: `${path}/replay` }, button('Go on sending'))
-        }
-        <details><summary>Remove…</summary>${form(visit, { action: `${path}/remove` }, button('Remove it now', { class: 'danger' }))}</details>
+        ${postButton(visit, `${path}/test`, 'Send a test')}
+        ${isEnabled ? postButton(visit, `${path}/pause`, 'Stop sending') : postButton(visit, `${path}/replay`, 'Go on sending', {})}
+        ${confirmedButton(visit, `${path}/remove`, ['Remove…', 'Remove it now'])}
       </div>
       <h2 id="deliveries">Deliveries</h2>
-      ${deliveries.length === 0 ? html`<p class="empty">Nothing was sent yet.</p>` : deliveryTable(visit, path, deliveries, now)}
+      ${deliveryTable(visit, path, deliveries)}
       <h2 id="replay">Send again</h2>
       ${
         lastEvent < firstEvent
@@ -205,10 +194,10 @@ export function webhooksRoutes(app: ZodFastify, ctx: AppContext): void {
             ])
       }
       <h2 id="kinds">What is sent</h2>
-      ${form(visit, { action: `${path}/kinds` }, [kindChoice(kinds), button('Save the kinds', { class: 'second' })])}`,
+      ${form(visit, { action: `${path}/kinds` }, [kindChoice(controlsOf({ kinds })), button('Save the kinds', { class: 'second' })])}`,
     })
   }
-}
+})
 
 function webhookRefusal(error: unknown): FormRefusal {
   if (error instanceof ValidationError) return { status: 400, errors: error }
@@ -216,45 +205,46 @@ function webhookRefusal(error: unknown): FormRefusal {
   return { status: 400, errors: { fieldErrors: { kb: ['is gone'] } } }
 }
 
-function deliveryTable(visit: Visit, path: string, deliveries: readonly WebhookDelivery[], now: Date): Html {
-  return html`<div class="scroll" tabindex="0" role="group" aria-label="Deliveries"><table>
-    <caption>The last ${deliveries.length}, newest first</caption>
-    <thead><tr><th scope="col">When</th><th scope="col">Event</th><th scope="col">Answer</th><th scope="col">Took</th><th scope="col"><span class="unseen">Actions</span></th></tr></thead>
-    <tbody>${deliveries.map(
-      ({ at, eventId, kind, status, note, duration }) => html`<tr>
-        <td>${when(at, now)}</td>
-        <td>${kind}${eventId !== null && ` (${eventId})`}</td>
-        <td><span class="badge ${note === null ? 'good' : 'bad'}">${note === null ? 'taken' : 'not taken'}</span> ${status ?? 'no answer'}${note !== null && html` <span class="hint" dir="auto">${note}</span>`}</td>
-        <td>${duration} ms</td>
-        <td>${eventId !== null && form(visit, { action: `${path}/resend` }, html`<input type="hidden" name="event" value="${eventId}">${button(html`Send again<span class="unseen"> event ${eventId}</span>`, { class: 'quiet' })}`)}</td>
-      </tr>`,
-    )}</tbody>
-  </table></div>`
+function deliveryTable(visit: Visit, path: string, deliveries: readonly WebhookDelivery[]): Html {
+  const resend = (event: string) => {
+    const label = html`Send again<span class="unseen"> event ${event}</span>`
+    return postButton(visit, `${path}/resend`, label, { class: 'quiet' }, { event })
+  }
+  const rows = deliveries.map(
+    ({ at, eventId, kind, status, note, duration }) => html`<td>${when(at)}</td>
+      <td>${kind}${eventId !== null && ` (${eventId})`}</td>
+      <td><span class="badge ${note === null ? 'good' : 'bad'}">${note === null ? 'taken' : 'not taken'}</span> ${status ?? 'no answer'}${hintOf(note)}</td>
+      <td>${duration} ms</td>
+      <td>${eventId !== null && resend(String(eventId))}</td>`,
+  )
+  const options = { caption: `The last ${rows.length}, newest first`, empty: 'Nothing was sent yet.' }
+  return dataTable('Deliveries', ['When', 'Event', 'Answer', 'Took', actionsHeading], rows, options)
 }
 
-function kindChoice(chosen: readonly string[], errors?: FormErrors): Html {
+function kindChoice({ check }: Controls): Html {
   return html`<fieldset class="part"><legend>Kinds of events</legend>
     <p class="hint">None ticked: all of them.</p>
-    <div class="columns">${EventKind.options.map((kind) =>
-      checkbox({ name: 'kinds', value: kind, label: kind, isChecked: chosen.includes(kind), errors }),
-    )}</div>
+    <div class="columns">${EventKind.options.map((kind) => check('kinds', kind, { value: kind }))}</div>
   </fieldset>`
 }
 
 function webhookTable(webhooks: readonly WebhookSummary[]): Html {
-  return html`<div class="scroll" tabindex="0" role="group" aria-label="Webhooks"><table>
-    <thead><tr><th scope="col">URL</th><th scope="col">Events of</th><th scope="col">Kinds</th><th scope="col">State</th><th scope="col">Sent</th></tr></thead>
-    <tbody>${webhooks.map(
-      ({ id, url, kb, kinds, cursor, lastEvent, ...webhook }) => html`<tr>
-        <th scope="row"><a href="/settings/webhooks/${id}">${url}</a></th>
-        <td>${kb ?? 'all'}</td><td>${kinds.length === 0 ? 'all' : kinds.join(', ')}</td>
-        <td>${webhookState(webhook)}</td><td>${cursor} of ${lastEvent}</td>
-      </tr>`,
-    )}</tbody>
-  </table></div>`
+  const rows = webhooks.map(
+    ({ id, url, kb, kinds, cursor, lastEvent, ...webhook }) =>
+      html`<th scope="row"><a href="/settings/webhooks/${id}">${url}</a></th>
+      <td>${kb ?? 'all'}</td><td>${kinds.length === 0 ? 'all' : kinds.join(', ')}</td>
+      <td>${webhookState(webhook)}</td><td>${cursor} of ${lastEvent}</td>`,
+  )
+  return dataTable('Webhooks', ['URL', 'Events of', 'Kinds', 'State', 'Sent'], rows, {
+    empty: 'There are no webhooks yet.',
+  })
 }
 
 function webhookState({ isEnabled, failures, note }: Pick<WebhookSummary, 'isEnabled' | 'failures' | 'note'>): Html {
   const [look, word] = !isEnabled ? ['bad', 'stopped'] : failures > 0 ? ['warn', 'failing'] : ['good', 'on']
-  return html`<span class="badge ${look}">${word}</span>${note !== null && html` <span class="hint" dir="auto">${note}</span>`}`
+  return html`<span class="badge ${look}">${word}</span>${hintOf(note)}`
+}
+
+function hintOf(note: string | null): Html | undefined {
+  return note === null ? undefined : html` <span class="hint" dir="auto">${note}</span>`
 }

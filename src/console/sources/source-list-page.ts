@@ -1,68 +1,130 @@
+import multipart from '@fastify/multipart'
+import { z } from 'zod'
 import { sourcePage, sourcesPage } from '../../contract/console-paths.ts'
-import type { SourceAnswer, UploadStatus } from '../../contract/documents.ts'
+import { fileTypes, type SourceAnswer } from '../../contract/documents.ts'
+import { Cursor } from '../../contract/envelope.ts'
 import { reaches } from '../../contract/vocabulary.ts'
+import { formOptions, maxFormBytes } from '../../http/request/upload-form.ts'
+import type { ZodFastify } from '../../http/zod-compilers.ts'
+import type { KbLabel } from '../../kb/readable-kb.ts'
+import { describeKb } from '../../pages/describe-kb.ts'
+import { describeUploads } from '../../sources/describe-uploads.ts'
+import { listSources } from '../../sources/list-sources.ts'
+import { uploadSource } from '../../sources/receive/upload-source.ts'
+import { abandonUpload, listOpenUploads } from '../../sources/receive/uploads/find-upload.ts'
 import { statusWords } from '../islands/source-words.ts'
 import { sizeInWords } from '../islands/upload/upload-plan.ts'
-import type { Choice } from '../layout/form.ts'
-import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
+import { type Choice, choicesOf } from '../layout/form.ts'
+import { type Html, html, when } from '../layout/html-template.ts'
 import { filterChip, savedFilter, wordsFilter } from '../layout/list-parts.ts'
-import { type PageKb, page, type Visit } from '../layout/page.ts'
-import { withQuery } from '../layout/page-query.ts'
-import { when } from '../layout/wording.ts'
-import { type UploadAttempt, uploadSection } from './source-upload.ts'
+import { page, type Visit } from '../layout/page.ts'
+import { type ConsoleRequest, consolePages, filter, KbParams, pagesOf, withQuery } from '../layout/page-routes.ts'
+import { type OpenForm, openForm, partsOf, refusedUpload, type UploadAttempt, uploadSection } from './source-upload.ts'
 
-/** Filters of the list, as in the URL. */
-export type SourceListQuery = {
-  text?: string | undefined
-  status?: string | undefined
-  folder?: string | undefined
-  type?: string | undefined
-  cursor?: string | undefined
+const UploadPath = KbParams.extend({ uploadId: z.uuid() })
+const ListQuery = z.object({
+  text: filter(z.string().max(200)),
+  status: filter(z.enum(['waiting', 'processing', 'success', 'failed'])),
+  folder: filter(z.string().max(5000)),
+  type: filter(z.enum(fileTypes)),
+  cursor: filter(Cursor),
+  done: filter(z.enum(['archived', 'removed'])),
+})
+const states: readonly Choice[] = [
+  ['waiting', 'Waiting'],
+  ['processing', 'Being read'],
+  ['success', 'Done'],
+  ['failed', 'Failed'],
+]
+
+const notices = { archived: 'The Source is archived.', removed: 'The upload is removed.' }
+const statusesOf: Readonly<Record<string, readonly SourceAnswer['status'][]>> = {
+  waiting: ['pending', 'ready'],
+  processing: ['processing'],
+  success: ['success'],
+  failed: ['failed'],
 }
+const sourcesPerPage = 50
 
-export type SourceList = {
-  kb: PageKb
-  query: SourceListQuery
-  /** Number of Sources that are not archived, whatever the filter; for curators. */
-  total: number | undefined
+type Filters = Omit<z.output<typeof ListQuery>, 'done'>
+type Listed = {
+  kb: KbLabel
+  query: Filters
   sources: readonly SourceAnswer[]
   nextCursor: string | null
   fileTypes: readonly string[]
   folders: readonly string[]
-  openUploads: readonly UploadStatus[]
-  /** An upload that was refused. */
-  attempt?: UploadAttempt | undefined
-  notice?: HtmlPart
 }
 
-const states: readonly Choice[] = [
-  { value: 'waiting', label: 'Waiting' },
-  { value: 'processing', label: 'Being read' },
-  { value: 'success', label: 'Done' },
-  { value: 'failed', label: 'Failed' },
-]
-
-export function sourceListPage(visit: Visit, list: SourceList): Html {
-  const { kb, query, total, notice } = list
-  const isCurator = reaches(visit.session.role, 'curator')
-  const main = html`<h1>Sources <span class="tally" id="sources-total">${total?.toLocaleString('en')}</span></h1>
-    <p class="hint">Files that pages are made of.</p>
-    ${isCurator && uploadSection(visit, list)}
-    <div class="filters">${wordsIn(list)}</div>
-    ${results(visit, list)}`
-  const title = `Sources · ${kb.title}`
-  return page(visit, {
-    title: query.text === undefined ? title : `${query.text} · ${title}`,
-    kb,
-    main,
-    notice,
-    islands: isCurator ? ['live-sources', 'upload'] : ['live-sources'],
-    scripts: ['htmx.js'],
+/** Adds the list of Sources, with the form that uploads one. */
+export const sourceListRoutes = consolePages({}, async (pages, ctx, app) => {
+  pages.get('/kb/:kb/sources', { params: KbParams, query: ListQuery, notices }, (sent) => {
+    const { done: _, ...query } = sent.query
+    return list(sent, query)
   })
-}
 
-/** The field of words stays in place while the rest is changed by it. */
-function wordsIn({ kb, query: { text, status, folder, type } }: SourceList): Html {
+  const removing = { params: UploadPath, config: { people: 'curator' } } as const
+  pages.post('/kb/:kb/sources/uploads/:uploadId/remove', removing, async ({ caller, params }) => {
+    await abandonUpload(ctx, caller, params.uploadId)
+    return { to: `${sourcesPage(params.kb)}?done=removed` }
+  })
+
+  await app.register(async (forms: ZodFastify) => {
+    await forms.register(multipart, formOptions)
+    const { post } = pagesOf(forms, { people: 'curator', upload: true, readsForm: true })
+    post('/kb/:kb/sources', { params: KbParams, bodyLimit: maxFormBytes }, async (sent) => {
+      const { kb } = sent.params
+      let fields: OpenForm['fields'] = new Map()
+      try {
+        const form = await openForm(sent.request)
+        fields = form.fields
+        const asked = { replace: fields.get('replace') === 'true', force: fields.get('force') === 'true' }
+        const source = await uploadSource(ctx, sent.caller, kb, partsOf(form, fields.get('path') ?? '/'), asked)
+        return { to: `${sourcePage(kb, source.id)}?done=uploaded` }
+      } catch (error) {
+        const { status, ...attempt } = refusedUpload(error, fields)
+        return { page: await list(sent, {}, attempt), status }
+      }
+    })
+  })
+
+  async function list(
+    { visit, caller, params, notice }: ConsoleRequest<z.output<typeof KbParams>>,
+    query: Filters,
+    attempt?: UploadAttempt,
+  ): Promise<Html> {
+    const isCurator = reaches(visit.session.role, 'curator')
+    const { text, folder, type, cursor } = query
+    const [kb, accepted, { documents: sources, nextCursor }, openUploads] = await Promise.all([
+      describeKb(ctx, caller, params.kb),
+      describeUploads(ctx, caller, params.kb),
+      listSources(ctx, caller, params.kb, {
+        ...{ limit: sourcesPerPage, text, folder, fileType: type, statuses: statusesOf[query.status ?? ''] },
+        ...(cursor === undefined ? {} : { cursor }),
+      }),
+      isCurator ? listOpenUploads(ctx, caller, params.kb) : [],
+    ])
+    // The total would tell readers about Sources that they may not see.
+    const total = isCurator ? await ctx.sources.countOf(kb.id) : undefined
+    const listed = { kb, query, sources, nextCursor, ...accepted }
+    const title = `Sources · ${kb.title}`
+    return page(visit, {
+      title: text === undefined ? title : `${text} · ${title}`,
+      kb,
+      notice,
+      islands: isCurator ? ['live-sources', 'upload'] : ['live-sources'],
+      scripts: ['htmx.js'],
+      main: html`<h1>Sources <span class="tally" id="sources-total">${total?.toLocaleString('en')}</span></h1>
+        <p class="hint">Files that pages are made of.</p>
+        ${isCurator && uploadSection(visit, { ...listed, openUploads, attempt })}
+        <div class="filters">${wordsIn(listed)}</div>
+        ${results(visit, listed)}`,
+    })
+  }
+})
+
+/** Renders the search field, which stays in place while htmx replaces the results. */
+function wordsIn({ kb, query: { text, status, folder, type } }: Listed): Html {
   const path = sourcesPage(kb.slug)
   return wordsFilter({
     ...{ action: path, label: 'Filter the Sources', placeholder: 'Name contains', value: text },
@@ -75,26 +137,16 @@ function wordsIn({ kb, query: { text, status, folder, type } }: SourceList): Htm
   })
 }
 
-function chips(visit: Visit, { kb, query, fileTypes, folders }: SourceList): Html {
+function chips(visit: Visit, { kb, query, fileTypes, folders }: Listed): Html {
   const chip = (name: 'status' | 'folder' | 'type', label: string, choices: readonly Choice[]) => {
     const href = (value: string | undefined) => hrefOf(kb.slug, { ...query, cursor: undefined, [name]: value })
-    return filterChip({ label, value: query[name], choices: [{ value: '', label: 'Any' }, ...choices], href })
+    return filterChip({ label, value: query[name], choices: [['', 'Any'], ...choices], href })
   }
+  const types = fileTypes.map((type): Choice => [type, `.${type}`])
   return html`<div class="filters chips" role="group" aria-label="Filters">
     ${chip('status', 'Status', states)}
-    ${
-      folders.length > 1 &&
-      chip(
-        'folder',
-        'Folder',
-        folders.map((folder) => ({ value: folder, label: folder })),
-      )
-    }
-    ${chip(
-      'type',
-      'Type',
-      fileTypes.map((type) => ({ value: type, label: `.${type}` })),
-    )}
+    ${folders.length > 1 && chip('folder', 'Folder', choicesOf(folders))}
+    ${chip('type', 'Type', types)}
     ${
       isFiltered(query) &&
       html`<a class="chip" href="${sourcesPage(kb.slug)}">Clear filters</a>
@@ -103,11 +155,11 @@ function chips(visit: Visit, { kb, query, fileTypes, folders }: SourceList): Htm
   </div>`
 }
 
-function isFiltered({ text, status, folder, type }: SourceListQuery): boolean {
+function isFiltered({ text, status, folder, type }: Filters): boolean {
   return [text, status, folder, type].some((filter) => filter !== undefined)
 }
 
-function results(visit: Visit, list: SourceList): Html {
+function results(visit: Visit, list: Listed): Html {
   const { kb, query, sources, nextCursor } = list
   if (sources.length === 0)
     return html`<div id="sources" data-live-sources="${kb.slug}">${chips(visit, list)}${emptyState(list)}</div>`
@@ -116,7 +168,7 @@ function results(visit: Visit, list: SourceList): Html {
     ${chips(visit, list)}
     <div class="scroll" tabindex="0" role="group" aria-label="Sources"><table>
       <caption>${query.cursor === undefined ? 'The newest first' : 'Older ones'}</caption>
-      <thead><tr><th scope="col">File</th><th scope="col">Status</th><th scope="col">Size</th><th scope="col">Added</th></tr></thead>
+      <thead><tr>${['File', 'Status', 'Size', 'Added'].map((heading) => html`<th scope="col">${heading}</th>`)}</tr></thead>
       <tbody>${sources.map((source) => row(kb.slug, source))}</tbody>
     </table></div>
     ${isUnfinished && html`<p><a href="${hrefOf(kb.slug, query)}" data-refresh>Refresh to see how far they are</a></p>`}
@@ -137,7 +189,7 @@ function row(kbSlug: string, { id, filename, path, status, errorMessage, fileSiz
   </tr>`
 }
 
-function emptyState({ kb, query }: SourceList): Html {
+function emptyState({ kb, query }: Listed): Html {
   if (isFiltered(query) || query.cursor !== undefined) {
     return html`<p class="empty">No Source fits. <a href="${sourcesPage(kb.slug)}">Show all</a></p>`
   }
@@ -145,6 +197,6 @@ function emptyState({ kb, query }: SourceList): Html {
     wait in the queue or go straight into the knowledge base, as its rules say.</p>`
 }
 
-function hrefOf(kbSlug: string, query: SourceListQuery): string {
+function hrefOf(kbSlug: string, query: Filters): string {
   return withQuery(sourcesPage(kbSlug), query)
 }

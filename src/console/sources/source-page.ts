@@ -1,41 +1,148 @@
+import multipart from '@fastify/multipart'
+import { z } from 'zod'
 import { neuronPage, placeId, sourcePage, sourcesPage } from '../../contract/console-paths.ts'
 import type { SourceDetail } from '../../contract/documents.ts'
+import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { reaches } from '../../contract/vocabulary.ts'
-import type { PlacedNeuron, SourceOutcome } from '../../sources/read-source-outcome.ts'
-import type { SourceText } from '../../sources/read-source-text.ts'
+import { formOptions, maxFormBytes } from '../../http/request/upload-form.ts'
+import { answerFile } from '../../http/response/file-answer.ts'
+import type { ZodFastify } from '../../http/zod-compilers.ts'
+import type { KbLabel } from '../../kb/readable-kb.ts'
+import { describeKb } from '../../pages/describe-kb.ts'
+import { archiveSource } from '../../sources/ingest/archive-source.ts'
+import { ingestDocument } from '../../sources/ingest/ingest-document.ts'
+import { readSource, sourceContent } from '../../sources/read-source.ts'
+import {
+  type PlacedNeuron,
+  readPlacedNeurons,
+  readSourceOutcome,
+  type SourceOutcome,
+} from '../../sources/read-source-outcome.ts'
+import { readSourceText, type SourceText } from '../../sources/read-source-text.ts'
+import { uploadSource } from '../../sources/receive/upload-source.ts'
 import { statusWords } from '../islands/source-words.ts'
 import { sizeInWords } from '../islands/upload/upload-plan.ts'
-import { button, type FormErrors, field, form } from '../layout/form.ts'
-import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
-import { type PageKb, page, type Visit } from '../layout/page.ts'
-import { placeWords, when } from '../layout/wording.ts'
+import { button, controlsOf, type FormErrors, form, postButton } from '../layout/form.ts'
+import { type Html, type HtmlPart, html, placeWords, when } from '../layout/html-template.ts'
+import { dataTable, turnPages } from '../layout/list-parts.ts'
+import { page, type Visit } from '../layout/page.ts'
+import { type ConsoleRequest, consolePages, countField, filter, KbParams, pagesOf } from '../layout/page-routes.ts'
+import { openForm, partsOf, refusedUpload } from './source-upload.ts'
 
-export type SourceView = {
-  kb: PageKb
-  source: SourceDetail
-  outcome: SourceOutcome
-  text: SourceText | undefined
-  placed: readonly PlacedNeuron[]
-  errors?: FormErrors | undefined
-  notice?: HtmlPart
+const SourcePath = KbParams.extend({ id: z.uuid() })
+const TextQuery = z.object({
+  part: filter(countField(9)),
+  page: filter(countField(9)),
+  slide: filter(countField(9)),
+  sheet: filter(z.string().max(1000)),
+  time: filter(
+    z
+      .string()
+      .regex(/^[0-9]{1,9}$/)
+      .transform(Number),
+  ),
+  done: filter(z.enum(['uploaded', 'ingest'])),
+})
+const notices = { uploaded: 'Uploaded. Its pages come once it is read.', ingest: 'It is being read again.' }
+
+type Sent = ConsoleRequest<z.output<typeof SourcePath>>
+
+/** Adds the pages of one Source. */
+export const sourceRoutes = consolePages({}, async (pages, ctx, app) => {
+  const curated = pagesOf(app, { people: 'curator' })
+  const ofOne = { params: SourcePath } as const
+
+  pages.get('/kb/:kb/sources/:id', { ...ofOne, query: TextQuery, notices }, (sent) => {
+    const { done: _, ...place } = sent.query
+    return detail(sent, place)
+  })
+
+  curated.get('/kb/:kb/sources/:id/file', ofOne, async (sent) => {
+    const { source } = await find(sent)
+    return answerFile(sent.request, sent.reply, await sourceContent(ctx, sent.caller, source.id))
+  })
+
+  curated.post('/kb/:kb/sources/:id/ingest', ofOne, async (sent) => {
+    const { kb, source } = await find(sent)
+    await ingestDocument(ctx, sent.caller, source.id)
+    return { to: `${sourcePage(kb.slug, source.id)}?done=ingest` }
+  })
+
+  curated.get('/kb/:kb/sources/:id/archive', ofOne, async (sent) => {
+    const { kb, source } = await find(sent)
+    const path = sourcePage(kb.slug, source.id)
+    const main = html`<h1>Archive <bdi>${source.filename}</bdi>?</h1>
+      <p>It leaves the list and the search. The pages that were made of it stay, and so do the links to it. An ingest that waits is called off.</p>
+      <p>It cannot be taken back, but the same file may be uploaded again.</p>
+      ${form(sent.visit, { action: `${path}/archive` }, html`<div class="row">${button('Archive', { class: 'danger' })}<a href="${path}">Keep it</a></div>`)}`
+    return page(sent.visit, { title: `Archive ${source.filename} · ${kb.title}`, kb, main })
+  })
+
+  curated.post('/kb/:kb/sources/:id/archive', ofOne, async (sent) => {
+    const { kb, source } = await find(sent)
+    await archiveSource(ctx, sent.caller, source.id)
+    return { to: `${sourcesPage(kb.slug)}?done=archived` }
+  })
+
+  await app.register(async (forms: ZodFastify) => {
+    await forms.register(multipart, formOptions)
+    const { post } = pagesOf(forms, { people: 'curator', upload: true, readsForm: true })
+    post('/kb/:kb/sources/:id/replace', { ...ofOne, bodyLimit: maxFormBytes }, async (sent) => {
+      const { kb, source } = await find(sent)
+      try {
+        const form = await openForm(sent.request)
+        const edition = { ...form, file: { ...form.file, filename: editionName(source, form.file.filename) } }
+        const asked = { replace: true, force: false }
+        const { id } = await uploadSource(ctx, sent.caller, kb.slug, partsOf(edition, source.path), asked)
+        return { to: `${sourcePage(kb.slug, id)}?done=uploaded` }
+      } catch (error) {
+        const { status, errors } = refusedUpload(error, new Map())
+        return { page: await detail(sent, {}, errors), status }
+      }
+    })
+  })
+
+  async function detail(
+    sent: Sent,
+    place: Omit<z.output<typeof TextQuery>, 'done'>,
+    errors?: FormErrors,
+  ): Promise<Html> {
+    const { visit, caller, notice } = sent
+    const { kb, source } = await find(sent)
+    const [outcome, text, placed] = await Promise.all([
+      readSourceOutcome(ctx, caller, source.id),
+      readSourceText(ctx, caller, source.id, place),
+      readPlacedNeurons(ctx, caller, source.id),
+    ])
+    const mayChange = reaches(visit.session.role, 'curator') && source.archivedAt === null
+    const main = html`<nav aria-label="Where you are"><a href="${sourcesPage(kb.slug)}">Sources</a></nav>
+      <h1><bdi>${source.filename}</bdi></h1>
+      ${state(kb, source)}
+      ${facts(source, text)}
+      ${mayChange && actions(visit, kb, source, errors)}
+      ${warnings(source)}
+      ${outcomeLists(kb, outcome)}
+      ${editions(kb, source, outcome)}
+      ${sourceText(kb.slug, source.id, text, placed)}`
+    return page(visit, { title: `${source.filename} · ${kb.title}`, kb, main, notice, islands: ['live-sources'] })
+  }
+
+  /** @throws {GanglionError} `not_found`, also for a Source of another knowledge base. */
+  async function find({ caller, params }: Sent) {
+    const [kb, source] = await Promise.all([describeKb(ctx, caller, params.kb), readSource(ctx, caller, params.id)])
+    if (source.knowledgeBaseId !== kb.id) throw new GanglionError('not_found')
+    return { kb, source }
+  }
+})
+
+/** Returns the name of a new edition, which is that of the Source. @throws {ValidationError} for a file of another type */
+function editionName({ filename, fileType }: SourceDetail, chosen: string): string {
+  const isSameType = chosen.toLowerCase().endsWith(`.${fileType}`)
+  if (!isSameType) throw new ValidationError({ file: [`Choose a .${fileType} file, as the edition before is one.`] })
+  return filename
 }
 
-export function sourceDetailPage(visit: Visit, view: SourceView): Html {
-  const { kb, source, outcome, text, placed, notice } = view
-  const isCurator = reaches(visit.session.role, 'curator')
-  const main = html`<nav aria-label="Where you are"><a href="${sourcesPage(kb.slug)}">Sources</a></nav>
-    <h1><bdi>${source.filename}</bdi></h1>
-    ${state(kb, source)}
-    ${facts(source, text)}
-    ${isCurator && source.archivedAt === null && actions(visit, view)}
-    ${warnings(source)}
-    ${outcomeLists(kb, outcome)}
-    ${editions(kb, source, outcome)}
-    ${sourceText(kb.slug, source.id, text, placed)}`
-  return page(visit, { title: `${source.filename} · ${kb.title}`, kb, main, notice, islands: ['live-sources'] })
-}
-
-function state(kb: PageKb, { id, status, errorMessage, archivedAt }: SourceDetail): Html {
+function state(kb: KbLabel, { id, status, errorMessage, archivedAt }: SourceDetail): Html {
   const { label, tone } = statusWords(status)
   const isOver = status === 'success' || status === 'failed'
   return html`<p data-live-sources="${kb.slug}" data-source="${id}">
@@ -77,28 +184,26 @@ function addressOf(text: string): HtmlPart {
   return leads ? html`<a href="${url.href}" rel="noreferrer nofollow">${text}</a>` : html`<bdi>${text}</bdi>`
 }
 
-function actions(visit: Visit, { kb, source, errors }: SourceView): Html {
+function actions(visit: Visit, kb: KbLabel, source: SourceDetail, errors: FormErrors | undefined): Html {
   const { id, status, filename, fileType } = source
   const path = sourcePage(kb.slug, id)
   const isOver = status === 'success' || status === 'failed'
+  const replacing = { action: `${path}/replace`, errors, attributes: { enctype: 'multipart/form-data' } }
   return html`<div class="row actions">
       <a class="button second" href="${path}/file" download>Download</a>
-      ${isOver && form(visit, { action: `${path}/ingest` }, button(status === 'failed' ? 'Try again' : 'Read again', { class: 'second' }))}
+      ${isOver && postButton(visit, `${path}/ingest`, status === 'failed' ? 'Try again' : 'Read again')}
       ${status !== 'processing' && html`<a class="button second" href="${path}/archive">Archive…</a>`}
     </div>
     <details class="replace"${errors !== undefined && html` open`}>
       <summary>Replace with a new edition</summary>
-      ${form(
-        visit,
-        { action: `${path}/replace`, errors, attributes: { enctype: 'multipart/form-data' } },
-        html`${field({
-          ...{ name: 'file', label: 'File', type: 'file', errors },
+      ${form(visit, replacing, [
+        controlsOf({}, errors).text('file', 'File', {
           hint: html`A .${fileType} file, whatever its name; it is kept as <bdi>${filename}</bdi>. Its pages take the place of those that there are: they keep their
             numbers, and edits to them are merged.`,
-          attributes: { required: true, accept: `.${fileType}` },
-        })}
-        ${button('Replace')}`,
-      )}
+          ...{ type: 'file', required: true, accept: `.${fileType}` },
+        }),
+        button('Replace'),
+      ])}
     </details>`
 }
 
@@ -108,7 +213,7 @@ function warnings({ warnings = [] }: SourceDetail): Html | undefined {
     <ul>${warnings.map((text) => html`<li>${text}</li>`)}</ul></section>`
 }
 
-function outcomeLists(kb: PageKb, { neurons, neuronCount, candidates, candidateCount }: SourceOutcome): Html {
+function outcomeLists(kb: KbLabel, { neurons, neuronCount, candidates, candidateCount }: SourceOutcome): Html {
   return html`<section aria-labelledby="neurons"><h2 id="neurons">Pages made of it${neuronCount > 0 && ` (${neuronCount})`}</h2>
       ${
         neurons.length === 0
@@ -138,31 +243,30 @@ function more(count: number): Html | undefined {
   return count > 0 ? html`<p class="hint">And ${count} more.</p>` : undefined
 }
 
-function editions(kb: PageKb, { id }: SourceDetail, { editions }: SourceOutcome): Html | undefined {
+function editions(kb: KbLabel, { id }: SourceDetail, { editions }: SourceOutcome): Html | undefined {
   if (editions.length < 2) return undefined
+  const rows = editions.map(
+    (
+      edition,
+    ) => html`<th scope="row">${edition.id === id ? html`<strong>${edition.seq}</strong> (this one)` : html`<a href="${sourcePage(kb.slug, edition.id)}">${edition.seq}</a>`}</th>
+      <td>${when(edition.createdAt)}</td><td><bdi>${edition.uploader}</bdi></td>
+      <td>${edition.archivedAt === null ? 'In use' : html`Archived ${when(edition.archivedAt)}`}</td>`,
+  )
   return html`<section aria-labelledby="editions"><h2 id="editions">Editions</h2>
-    <div class="scroll" tabindex="0" role="group" aria-label="Editions"><table>
-      <thead><tr><th scope="col">Number</th><th scope="col">Added</th><th scope="col">By</th><th scope="col">State</th></tr></thead>
-      <tbody>${editions.map(
-        (edition) => html`<tr>
-          <th scope="row">${edition.id === id ? html`<strong>${edition.seq}</strong> (this one)` : html`<a href="${sourcePage(kb.slug, edition.id)}">${edition.seq}</a>`}</th>
-          <td>${when(edition.createdAt)}</td><td><bdi>${edition.uploader}</bdi></td>
-          <td>${edition.archivedAt === null ? 'In use' : html`Archived ${when(edition.archivedAt)}`}</td>
-        </tr>`,
-      )}</tbody>
-    </table></div></section>`
+    ${dataTable('Editions', ['Number', 'Added', 'By', 'State'], rows)}</section>`
 }
 
-/** A part of a Source's text, as it was read from the file: text, never markup. Where a page of it begins has an id. */
+/** Renders a part of a Source's text, as it was read from the file: text, never markup. The beginning of each page has an id. */
 function sourceText(kbSlug: string, id: string, text: SourceText | undefined, neurons: readonly PlacedNeuron[]): Html {
   return html`<section class="source-text" aria-labelledby="text"><h2 id="text">Text</h2>${contents(kbSlug, id, text, neurons)}</section>`
 }
 
 function contents(kbSlug: string, id: string, text: SourceText | undefined, neurons: readonly PlacedNeuron[]): Html {
   if (text === undefined) return html`<p class="empty">It has not been read yet.</p>`
-  const { passages, part, parts } = text
+  const { passages, part: page, parts: pages } = text
   if (passages.length === 0) return html`<p class="empty">There is no text in it.</p>`
-  const turn = (label: string) => parts > 1 && turnPages(label, sourcePage(kbSlug, id), part, parts)
+  const href = (part: number) => `${sourcePage(kbSlug, id)}?part=${part}#text`
+  const turn = (label: string) => turnPages({ label, page, pages, href, words: ['Before', 'Part', 'Next'] })
   return html`${turn('Parts of the text')}
     ${passages.map(({ place, isBeginning, text }) => {
       const words = placeWords(place)
@@ -173,22 +277,4 @@ function contents(kbSlug: string, id: string, text: SourceText | undefined, neur
         ${made.length > 0 && html`<aside aria-label="Pages made of this"><ul>${made.map((neuron) => html`<li>${neuronLink(kbSlug, neuron)}</li>`)}</ul></aside>`}</div>`
     })}
     ${turn('Parts of the text, below it')}`
-}
-
-function turnPages(label: string, path: string, part: number, parts: number): Html {
-  return html`<nav class="row" aria-label="${label}">
-    ${part > 1 && html`<a rel="prev" href="${path}?part=${part - 1}#text">Before</a>`}
-    <span>Part ${part} of ${parts}</span>
-    ${part < parts && html`<a rel="next" href="${path}?part=${part + 1}#text">Next</a>`}
-  </nav>`
-}
-
-export function archivePage(visit: Visit, { kb, source }: { kb: PageKb; source: SourceDetail }): Html {
-  const { id, filename } = source
-  const path = sourcePage(kb.slug, id)
-  const main = html`<h1>Archive <bdi>${filename}</bdi>?</h1>
-    <p>It leaves the list and the search. The pages that were made of it stay, and so do the links to it. An ingest that waits is called off.</p>
-    <p>It cannot be taken back, but the same file may be uploaded again.</p>
-    ${form(visit, { action: `${path}/archive` }, html`<div class="row">${button('Archive', { class: 'danger' })}<a href="${path}">Keep it</a></div>`)}`
-  return page(visit, { title: `Archive ${filename} · ${kb.title}`, kb, main })
 }

@@ -6,10 +6,9 @@ import { requireFormToken } from '../../http/access/session-cookie.ts'
 import { type AnyPart, readParts } from '../../http/request/upload-form.ts'
 import type { FormPart } from '../../sources/receive/upload-source.ts'
 import { sizeInWords } from '../islands/upload/upload-plan.ts'
-import { button, checkbox, type FormErrors, field, form } from '../layout/form.ts'
-import { type Html, html } from '../layout/html-template.ts'
+import { button, controlsOf, type FormErrors, form, postButton } from '../layout/form.ts'
+import { type Html, html, when } from '../layout/html-template.ts'
 import type { PageKb, Visit } from '../layout/page.ts'
-import { when } from '../layout/wording.ts'
 
 type UploadOptions = {
   kb: PageKb
@@ -18,39 +17,29 @@ type UploadOptions = {
   attempt?: UploadAttempt | undefined
 }
 
-/** The form that uploads one file; a browser module takes several, in chunks, and goes on with those that were cut off. */
+/** Renders a form that uploads one file. A browser module accepts several, sends them in chunks, and resumes interrupted ones. */
 export function uploadSection(visit: Visit, { kb, fileTypes, openUploads, attempt }: UploadOptions): Html {
-  const { errors, duplicate } = attempt ?? {}
+  const { path = '/', replace = false, errors, duplicate } = attempt ?? {}
   const accept = fileTypes.map((type) => `.${type}`).join(',')
+  const { text, check } = controlsOf({ path, replace: String(replace) }, errors)
+  const uploading = { action: sourcesPage(kb.slug), errors, attributes: { enctype: 'multipart/form-data' } }
   return html`<section class="upload" id="upload" aria-labelledby="upload-title" data-kb="${kb.slug}" data-types="${fileTypes.join(' ')}" data-max="${maxChunkedBytes}">
     <h2 id="upload-title">Upload</h2>
-    ${form(
-      visit,
-      { action: sourcesPage(kb.slug), errors, attributes: { enctype: 'multipart/form-data' } },
-      html`${field({
-        ...{ name: 'path', label: 'Folder', value: attempt?.path ?? '/', errors },
-        hint: 'Where it stands in the list: / or a path such as /policies/2026.',
-      })}
-      ${checkbox({
-        ...{
-          name: 'replace',
-          label: 'Replace the file of the same name in this folder',
-          isChecked: attempt?.replace === true,
-        },
+    ${form(visit, uploading, [
+      text('path', 'Folder', { hint: 'Where it stands in the list: / or a path such as /policies/2026.' }),
+      check('replace', 'Replace the file of the same name in this folder', {
         hint: 'It becomes a new edition: its pages keep their numbers, and edits to them are merged.',
-      })}
-      ${
-        duplicate !== undefined &&
-        html`<p>The same file is here already: <a href="${sourcePage(kb.slug, duplicate.id)}"><bdi>${duplicate.filename}</bdi></a>.</p>
-        ${checkbox({ name: 'force', label: 'Upload it again all the same', isChecked: false })}`
-      }
-      ${field({
-        ...{ name: 'file', label: 'File', type: 'file', errors },
+      }),
+      duplicate !== undefined && [
+        html`<p>The same file is here already: <a href="${sourcePage(kb.slug, duplicate.id)}"><bdi>${duplicate.filename}</bdi></a>.</p>`,
+        check('force', 'Upload it again all the same'),
+      ],
+      text('file', 'File', {
         hint: html`<span class="without-scripts">Up to ${sizeInWords(maxUploadBytes)}.</span> Files that end in ${accept.replaceAll(',', ', ')}.`,
-        attributes: { required: true, accept },
-      })}
-      ${button('Upload')}`,
-    )}
+        ...{ type: 'file', required: true, accept },
+      }),
+      button('Upload'),
+    ])}
     <p class="hint with-scripts">Or drop files here: several at once, up to ${sizeInWords(maxChunkedBytes)} each.</p>
     <p class="unseen" role="status" data-upload-news></p>
     <button type="button" class="second with-scripts" data-clear-done>Clear done</button>
@@ -67,7 +56,7 @@ function openUpload(
     <strong><bdi>${filename}</bdi></strong>
     <p data-progress-text>${sizeInWords(bytesReceived)} of ${sizeInWords(fileSize)} are here; it expires ${when(expiresAt)}.
       <span class="with-scripts">Choose the same file again to go on.</span></p>
-    ${form(visit, { action: `${sourcesPage(kbSlug)}/uploads/${uploadId}/remove` }, button('Remove', { class: 'second' }))}
+    ${postButton(visit, `${sourcesPage(kbSlug)}/uploads/${uploadId}/remove`, 'Remove')}
   </li>`
 }
 
@@ -75,11 +64,10 @@ export type UploadAttempt = {
   path: string
   replace: boolean
   errors: FormErrors
-  /** The Source that has the same bytes. */
   duplicate?: { id: string; filename: string } | undefined
 }
 
-/** Errors of a file that a person can do something about, beside the file's field. */
+/** Errors of a file that a person can correct, shown at the file's field. */
 const ofFile: ReadonlySet<string> = new Set([
   'no_file',
   'file_type_not_allowed',
@@ -87,7 +75,7 @@ const ofFile: ReadonlySet<string> = new Set([
   'duplicate_source',
 ])
 
-/** An upload that was refused, to be shown with its form. Throws errors that say nothing of the form. */
+/** Returns a rejected upload, to show with its form. Throws errors that do not concern the form. */
 export function refusedUpload(error: unknown, fields: ReadonlyMap<string, string>): UploadAttempt & { status: number } {
   const typed = { path: fields.get('path') ?? '/', replace: fields.get('replace') === 'true' }
   if (error instanceof ValidationError) {
@@ -100,7 +88,7 @@ export function refusedUpload(error: unknown, fields: ReadonlyMap<string, string
   return { ...typed, errors: { fieldErrors: { file: [error.message] } }, duplicate, status: error.status }
 }
 
-/** A form of ours whose file is still to be read. */
+/** A form whose file is still to be read. */
 export type OpenForm = {
   /** Fields before the file: the browser sends them in the order of the page. */
   fields: ReadonlyMap<string, string>
@@ -127,8 +115,15 @@ export async function openForm(request: FastifyRequest): Promise<OpenForm> {
   throw new GanglionError('no_file')
 }
 
-/** The bytes of the last part that counts; the form is read to its end, so that it can be answered. */
+/** Returns the bytes of the file, and reads the form to its end, so that the request can be answered. */
 async function* untilEnd(bytes: AsyncIterable<Uint8Array>, parts: AsyncGenerator<AnyPart>): AsyncGenerator<Uint8Array> {
   yield* bytes
   for await (const part of parts) if ('bytes' in part) throw new GanglionError('malformed_request')
+}
+
+/** @throws {ValidationError} where no file was chosen. */
+export async function* partsOf({ file }: OpenForm, path: string): AsyncGenerator<FormPart> {
+  if (file.filename === '') throw new ValidationError({ file: ['Choose a file.'] })
+  yield { name: 'path', value: path }
+  yield file
 }

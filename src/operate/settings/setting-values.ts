@@ -5,11 +5,13 @@ import type { YamlInput } from '../../markdown/yaml/yaml.ts'
 import type { OwnerRule } from '../../rules/deciding.ts'
 import type { KbSettings } from '../../rules/kb-settings.ts'
 
+type Choices = readonly (readonly [value: string, label: string])[]
+
 /** A setting of the form, as text. */
 type Setting = {
   label: string
   /** The control of the form: a line of text, several lines, a box to tick, or one of these choices. */
-  control: 'text' | 'lines' | 'flag' | readonly { value: string; label: string }[]
+  control: 'text' | 'lines' | 'flag' | Choices
   text: (settings: KbSettings) => string
   /** Parses the text of the form into the value for `kb.yaml`; undefined removes the key. */
   value: (text: string) => SettingEdit['value']
@@ -44,17 +46,17 @@ const lines = (label: string, read: Read<readonly string[]>, parse: (line: strin
     (text) => partsOf(text, /\r?\n/).map(parse),
   )
 
-const zones = [
-  { value: '', label: 'none' },
-  { value: 'green', label: 'green: approved at once' },
-  { value: 'yellow', label: 'yellow: waits for a curator' },
-  { value: 'red', label: 'red: waits, with a warning' },
+const zones: Choices = [
+  ['', 'none'],
+  ['green', 'green: approved at once'],
+  ['yellow', 'yellow: waits for a curator'],
+  ['red', 'red: waits, with a warning'],
 ]
-const breakZones = [...zones.slice(2), { value: 'allow', label: 'allow: is approved' }]
-const engines = [
-  { value: 'auto', label: 'auto: by size' },
-  { value: 'minisearch', label: 'minisearch: in memory' },
-  { value: 'segments', label: 'segments: on disk' },
+const breakZones: Choices = [...zones.slice(2), ['allow', 'allow: is approved']]
+const engines: Choices = [
+  ['auto', 'auto: by size'],
+  ['minisearch', 'minisearch: in memory'],
+  ['segments', 'segments: on disk'],
 ]
 
 /** Settings that the form has, by their path in `kb.yaml`, in the order in which a commit names them. */

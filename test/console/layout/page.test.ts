@@ -1,11 +1,10 @@
 import { parseHTML } from 'linkedom'
 import { expect, test } from 'vitest'
 import { asset, findAsset, island } from '../../../src/console/layout/asset.ts'
-import { button, checkbox, field, form, selectField, textArea } from '../../../src/console/layout/form.ts'
-import { html } from '../../../src/console/layout/html-template.ts'
+import { button, controlsOf, form } from '../../../src/console/layout/form.ts'
+import { html, when } from '../../../src/console/layout/html-template.ts'
 import { page, type Visit } from '../../../src/console/layout/page.ts'
 import { errorPage } from '../../../src/console/layout/page-routes.ts'
-import { when } from '../../../src/console/layout/wording.ts'
 import { type PersonRole, reaches } from '../../../src/contract/vocabulary.ts'
 
 const hostile = `"><img src=x onerror=alert(1)>`
@@ -46,20 +45,17 @@ test('the frame has landmarks, names its places by role, and marks the one where
 
 test('a form carries its token, keeps what was typed, and says what is wrong beside the field', () => {
   const errors = { fieldErrors: { title: ['must not be empty'] }, formErrors: ['Somebody was faster.'] }
+  const values = { title: hostile, text: `\nline\n${hostile}</textarea>`, role: 'b', sure: 'true' }
+  const { text, area, select, check } = controlsOf(values, errors)
   const document = parsed(
     html`<body>${form(visit('curator'), { action: '/x', errors }, [
-      field({ name: 'title', label: 'Title', value: hostile, hint: 'Short', errors }),
-      textArea({ name: 'text', label: 'Text', value: `\nline\n${hostile}</textarea>` }),
-      selectField({
-        name: 'role',
-        label: 'Role',
-        value: 'b',
-        choices: [
-          { value: 'a', label: 'A' },
-          { value: 'b', label: 'B' },
-        ],
-      }),
-      checkbox({ name: 'sure', label: 'Sure', isChecked: true }),
+      text('title', 'Title', { hint: 'Short' }),
+      area('text', 'Text'),
+      select('role', 'Role', [
+        ['a', 'A'],
+        ['b', 'B'],
+      ]),
+      check('sure', 'Sure'),
       button('Save', { name: 'do', value: 'save' }),
     ])}</body>`,
   )

@@ -15,6 +15,16 @@ const picks = (page: Page) =>
   [...page.document.querySelectorAll('input[name="pick"]')].map((box) => box.getAttribute('value') ?? '')
 const hrefOf = (page: Page, selector: string) => page.document.querySelector(selector)?.getAttribute('href') ?? ''
 
+test('what was decided last is no filter of the list', async () => {
+  const { curator, newKb } = desk()
+  const kb = await newKb()
+  const id = await kb.submit()
+  await kb.approve(id)
+  const after = await curator.get(`/queue?done=${id}`)
+  expect(after.texts('.chip').filter((chip) => /Clear filters|Save filter/.test(chip))).toEqual([])
+  expect((await curator.get(`/queue?kb=${kb.slug}`)).texts('.chip')).toContain('Clear filters')
+})
+
 test('the queue lists what waits, the most urgent first, with all that one chooses by', async () => {
   const { curator, newKb } = desk()
   const kb = await newKb()

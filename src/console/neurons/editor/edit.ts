@@ -12,8 +12,7 @@ import type { Caller } from '../../../rules/access/caller.ts'
 import type { FormErrors } from '../../layout/form.ts'
 import { type Html, type HtmlPart, html } from '../../layout/html-template.ts'
 import { type ConsoleRequest, isFragment, type PageAnswer } from '../../layout/page-routes.ts'
-import { type Beside, beside } from './beside.ts'
-import { type EditorView, editorPage, type PageConflict } from './editor-page.ts'
+import { type Beside, beside, type EditorView, editorPage, type PageConflict } from './editor-page.ts'
 import {
   blankFields,
   fieldsOf,
@@ -38,8 +37,11 @@ const labels: readonly [keyof PageFields, string][] = [
 type EditPlace = { kb: string; seqId?: string | undefined }
 type SentEdit = ConsoleRequest<EditPlace, unknown, PageForm>
 
-/** An edit as its form has it: the version that it began from, and what it changes there. */
-type Edit = { opened: OpenPage | BlankPage; fields: PageFields; write: PageWrite; errors: FormErrors }
+/** An edit from its form: the version that it began from, and its changes. */
+type Edit = Begun & { fields: PageFields; write: PageWrite; errors: FormErrors }
+
+/** The version of the page that an edit begins from, with its fields. A new page has no version. */
+type Begun = { opened: OpenPage | BlankPage; page: OpenPage | undefined; shown: PageFields }
 
 export async function showEditor(
   ctx: AppContext,
@@ -47,28 +49,28 @@ export async function showEditor(
   given: Partial<PageFields>,
   mate: string | undefined,
 ): Promise<Html> {
-  const opened = await open(ctx, caller, params, { mate })
-  const view = viewOf(opened, { ...shownIn(opened), ...given })
-  const problems = 'seqId' in opened ? opened.problems : []
+  const begun = await begin(ctx, caller, params, { mate })
+  const view = viewOf(begun, { ...begun.shown, ...given })
+  const problems = begun.page?.problems ?? []
   const warning = problems.length > 0 ? unreadable(problems) : isTooLarge(view.fields) && tooLarge
   return editorPage(visit, { ...view, warning })
 }
 
-/** Shows what a form's page would look like and what is wrong with it, and writes nothing. */
+/** Shows the preview and the findings of a form, without writing anything. */
 export async function showPreview(ctx: AppContext, sent: SentEdit): Promise<Html> {
   const edit = await readEdit(ctx, sent)
   const seen = await lookAt(ctx, sent.caller, edit)
   if (isFragment(sent.request)) return beside(seen)
-  return editorPage(sent.visit, { ...viewOf(edit.opened, edit.fields, sent.body), beside: seen })
+  return editorPage(sent.visit, { ...viewOf(edit, edit.fields, sent.body), beside: seen })
 }
 
-/** Proposes or publishes what a form says. What cannot be taken is shown again with all that was typed. */
+/** Proposes or publishes an edit. If it is rejected, shows the form again with everything that was typed. */
 export async function submitEdit(ctx: AppContext, sent: SentEdit): Promise<PageAnswer> {
   const { visit, caller, params, body: form } = sent
   const edit = await readEdit(ctx, sent)
   const again = async (status: number, more: Partial<EditorView>) => {
     const seen = await lookAt(ctx, caller, edit)
-    return { page: editorPage(visit, { ...viewOf(edit.opened, edit.fields, form), beside: seen, ...more }), status }
+    return { page: editorPage(visit, { ...viewOf(edit, edit.fields, form), beside: seen, ...more }), status }
   }
   if (hasErrors(edit.errors)) return again(422, { errors: edit.errors })
   try {
@@ -91,7 +93,7 @@ export async function submitEdit(ctx: AppContext, sent: SentEdit): Promise<PageA
   }
 }
 
-/** The editor on the present version of its page, after main could not take what was written on an earlier one. */
+/** Returns the editor on the latest version of the page, after an edit of an earlier version was rejected. */
 async function afterRefusal(
   ctx: AppContext,
   { caller, params: { kb, seqId }, body: form }: SentEdit,
@@ -108,7 +110,7 @@ async function afterRefusal(
   const warning = html`<p>Somebody has changed this page in the same places since you began. ${waits}
     If you solve the conflict here and send it again, that takes its place.</p>`
   return {
-    ...viewOf(latest, { ...fields, content }, form),
+    ...viewOf({ opened: latest, page: latest }, { ...fields, content }, form),
     ...{ candidateId, warning, conflict: { fields: conflict, lines: conflicts } },
   }
 }
@@ -118,36 +120,37 @@ function reasonOf({ code, message }: Refusal): string {
   return message
 }
 
-async function open(
+async function begin(
   ctx: AppContext,
   caller: Caller,
   { kb, seqId }: EditPlace,
   edit: { at?: string; candidateId?: string; mate?: string | undefined },
-): Promise<OpenPage | BlankPage> {
-  if (seqId === undefined) return openBlankPage(ctx, caller, { kb, ...edit })
-  return openPage(ctx, caller, { kb, seqId, ...edit })
+): Promise<Begun> {
+  if (seqId === undefined)
+    return { opened: await openBlankPage(ctx, caller, { kb, ...edit }), page: undefined, shown: blankFields }
+  const page = await openPage(ctx, caller, { kb, seqId, ...edit })
+  return { opened: page, page, shown: fieldsOf(page) }
 }
 
 async function readEdit(ctx: AppContext, { caller, params, body: form }: SentEdit): Promise<Edit> {
   const { base: at, candidate: candidateId } = form
-  const version = await open(ctx, caller, params, { at, candidateId }).catch(undefinedOn('not_found'))
-  const opened: OpenPage | BlankPage = version ?? (await open(ctx, caller, params, { candidateId }))
-  const shown = shownIn(opened)
+  const version = await begin(ctx, caller, params, { at, candidateId }).catch(undefinedOn('not_found'))
+  const begun = version ?? (await begin(ctx, caller, params, { candidateId }))
+  const { page, shown } = begun
   const fields = typedIn(form, shown)
   const { changes, errors } = formChanges(fields, shown)
   if (version === undefined) errors.formErrors = [goneVersion]
-  const target = targetOf(opened)
-  const path = target === undefined && fields.path.trim() !== '' ? { path: fields.path } : {}
-  return { opened, fields, errors, write: { ...(target && { target }), ...path, changes } }
+  const path = page === undefined && fields.path.trim() !== '' ? { path: fields.path } : {}
+  const target = page && { target: { seqId: page.seqId, base: page.commit } }
+  return { ...begun, fields, errors, write: { ...target, ...path, changes } }
 }
 
 async function lookAt(
   ctx: AppContext,
   caller: Caller,
-  { opened, fields: { content }, write, errors }: Edit,
+  { opened, page, fields: { content }, write, errors }: Edit,
 ): Promise<Beside> {
   const kb = opened.kb.slug
-  const page = 'seqId' in opened ? opened : undefined
   const rendered = await renderMarkdown(ctx, caller, { kb, content, path: page?.path, idPrefix: 'preview-' })
   const isBehind = page !== undefined && !page.isLatest
   try {
@@ -160,27 +163,11 @@ async function lookAt(
   }
 }
 
-function viewOf(opened: OpenPage | BlankPage, fields: PageFields, form?: PageForm): EditorView {
+function viewOf({ opened, page }: Omit<Begun, 'shown'>, fields: PageFields, form?: PageForm): EditorView {
   const { kb, candidateId, waiting } = opened
-  const target =
-    'seqId' in opened ? { seqId: opened.seqId, base: opened.commit, path: opened.path, title: opened.title } : undefined
-  return {
-    kb,
-    candidateId: form?.candidate || candidateId,
-    waiting,
-    target,
-    fields,
-    note: form?.note ?? '',
-    isTyped: form !== undefined,
-  }
-}
-
-function targetOf(opened: OpenPage | BlankPage): PageWrite['target'] {
-  return 'seqId' in opened ? { seqId: opened.seqId, base: opened.commit } : undefined
-}
-
-function shownIn(opened: OpenPage | BlankPage): PageFields {
-  return 'seqId' in opened ? fieldsOf(opened) : blankFields
+  const target = page && { seqId: page.seqId, base: page.commit, path: page.path, title: page.title }
+  const typed = { note: form?.note ?? '', isTyped: form !== undefined }
+  return { kb, candidateId: form?.candidate || candidateId, waiting, target, fields, ...typed }
 }
 
 const goneVersion =

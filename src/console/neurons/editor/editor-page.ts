@@ -1,12 +1,13 @@
 import { kbPage, neuronPage } from '../../../contract/console-paths.ts'
 import { edgeTypes } from '../../../contract/enumerations.ts'
+import type { Rendered } from '../../../pages/render-page.ts'
+import type { PageFinding } from '../../../pages/write/check-page.ts'
 import type { BlankPage } from '../../../pages/write/open-page.ts'
 import { foldPictures } from '../../layout/diff.ts'
-import { button, type FormErrors, field, form, textArea } from '../../layout/form.ts'
-import { type Html, type HtmlPart, html } from '../../layout/html-template.ts'
+import { button, controlsOf, errorItems, type FormErrors, form, hidden } from '../../layout/form.ts'
+import { content, type Html, type HtmlPart, html } from '../../layout/html-template.ts'
 import { page, type Visit } from '../../layout/page.ts'
 import { besideForm, completes, contentArea, editorAttributes, tagsArea } from '../../layout/text-editor.ts'
-import { type Beside, beside } from './beside.ts'
 import { audienceField, type PageFields } from './page-form.ts'
 
 export type EditorView = Pick<BlankPage, 'kb' | 'candidateId' | 'waiting'> & {
@@ -14,7 +15,7 @@ export type EditorView = Pick<BlankPage, 'kb' | 'candidateId' | 'waiting'> & {
   target?: { seqId: string; base: string; path: string; title: string } | undefined
   fields: PageFields
   note: string
-  /** It shows what was sent, not what the page has. */
+  /** True if the fields are those that were sent, not those of the page. */
   isTyped: boolean
   errors?: FormErrors | undefined
   /** Warning above the form: why the page was rejected as it was sent. */
@@ -55,66 +56,44 @@ function editorForm(visit: Visit, view: EditorView): Html {
   const { kb, candidateId, target, fields, note, errors } = view
   const action = target === undefined ? newPath(kb.slug) : editPath(kb.slug, target.seqId)
   const preview = `${action}/preview`
-  return form(
-    visit,
-    {
-      action,
-      errors,
-      attributes: {
-        ...editorAttributes({ kb, path: target?.path, preview }),
-        'data-draft': JSON.stringify([visit.session.user.id, kb.id, target?.seqId ?? '']),
-        'data-typed': view.isTyped,
-        autocomplete: 'off',
-      },
-    },
-    html`<input type="hidden" name="candidate" value="${candidateId}">
-      <input type="hidden" name="base" value="${target?.base ?? ''}">
-      ${field({ name: 'title', label: 'Title', value: fields.title, errors, attributes: { required: true, dir: 'auto' } })}
-      ${
-        target === undefined &&
-        field({
-          name: 'path',
-          label: 'Folder and file name (optional)',
-          hint: 'Such as guides/on-call. Left empty, the page goes into a folder of this month.',
-          value: fields.path,
-          errors,
-        })
-      }
-      ${contentArea({ value: fields.content, errors, attributes: { rows: 24 } })}
-      ${tagsArea({ value: fields.tags, errors })}
-      ${textArea({
-        name: 'aliases',
-        label: 'Other names',
-        hint: 'One a line. Links find the page by them, too.',
-        value: fields.aliases,
-        errors,
-        attributes: { rows: 2, dir: 'auto' },
-      })}
-      ${textArea({
-        name: 'edges',
-        label: 'Relations to other pages',
-        hint: `One a line, as in “supersedes: Old policy”. Types: ${edgeTypes.join(', ')}.`,
-        value: fields.edges,
-        errors,
-        attributes: { rows: 3, dir: 'auto', ...completes('edges') },
-      })}
-      ${audienceFields(view)}
-      ${textArea({
-        name: 'note',
-        label: 'What have you changed, and why? (optional)',
-        hint: 'Reviewers see it beside the change.',
-        value: note,
-        errors,
-        attributes: { rows: 2, maxlength: 2000, dir: 'auto' },
-      })}
-      <div class="row">
-        ${button('Preview', { class: 'second', formaction: preview, formnovalidate: true })}
-        ${button('Propose', { class: 'second', name: 'do', value: 'propose' })}
-        ${button('Publish', { name: 'do', value: 'publish' })}
-      </div>
-      <p class="hint draft-status" role="status" data-draft-status></p>
-      <p class="hint">“Propose” puts the change into the queue for somebody to review. “Publish” approves it in your name.</p>`,
-  )
+  const attributes = {
+    ...editorAttributes({ kb, path: target?.path, preview }),
+    'data-draft': JSON.stringify([visit.session.user.id, kb.id, target?.seqId ?? '']),
+    'data-typed': view.isTyped,
+    autocomplete: 'off',
+  }
+  const controls = controlsOf({ ...fields, note }, errors)
+  const { text, area } = controls
+  return form(visit, { action, errors, attributes }, [
+    hidden({ candidate: candidateId, base: target?.base ?? '' }),
+    text('title', 'Title', { required: true, dir: 'auto' }),
+    target === undefined &&
+      text('path', 'Folder and file name (optional)', {
+        hint: 'Such as guides/on-call. Left empty, the page goes into a folder of this month.',
+      }),
+    contentArea(controls, 24),
+    tagsArea(controls),
+    area('aliases', 'Other names', {
+      hint: 'One a line. Links find the page by them, too.',
+      ...{ rows: 2, dir: 'auto' },
+    }),
+    area('edges', 'Relations to other pages', {
+      hint: `One a line, as in “supersedes: Old policy”. Types: ${edgeTypes.join(', ')}.`,
+      ...{ rows: 3, dir: 'auto', ...completes('edges') },
+    }),
+    audienceFields(view),
+    area('note', 'What have you changed, and why? (optional)', {
+      hint: 'Reviewers see it beside the change.',
+      ...{ rows: 2, maxlength: 2000, dir: 'auto' },
+    }),
+    html`<div class="row">
+      ${button('Preview', { class: 'second', formaction: preview, formnovalidate: true })}
+      ${button('Propose', { class: 'second', name: 'do', value: 'propose' })}
+      ${button('Publish', { name: 'do', value: 'publish' })}
+    </div>
+    <p class="hint draft-status" role="status" data-draft-status></p>
+    <p class="hint">“Propose” puts the change into the queue for somebody to review. “Publish” approves it in your name.</p>`,
+  ])
 }
 
 function audienceFields({ kb, fields }: EditorView): Html {
@@ -144,11 +123,9 @@ function editPath(kbSlug: string, seqId: string): string {
   return `${neuronPage(kbSlug, seqId)}/edit`
 }
 
-/** Places that both the person and somebody else have changed, differently. */
+/** Places that the person and somebody else have changed differently. */
 export type PageConflict = {
-  /** Fields beside the text, by their label. */
   fields: readonly { label: string; theirs: string; yours: string }[]
-  /** Lines of the text. */
   lines: readonly { line: number; current: string; proposed: string }[]
 }
 
@@ -173,4 +150,42 @@ function both(label: string, theirs: string, yours: string): Html {
 
 function shown(text: string): Html {
   return text === '' ? html`<em>nothing</em>` : html`${foldPictures(text)}`
+}
+
+/** Preview and findings of a text, shown next to it. */
+export type Beside = {
+  rendered: Rendered
+  findings: readonly PageFinding[]
+  errors: FormErrors
+  /** True if the page has changed since the edit began. */
+  isBehind: boolean
+}
+
+export function beside({ rendered, findings, errors, isBehind }: Beside): Html {
+  return html`${isBehind && html`<p class="warning">Somebody has changed this page since you began. What you write is merged with it.</p>`}
+    ${findingList(findings, errors)}
+    <h2>Preview</h2>
+    ${rendered.isPlain && html`<p class="hint">The text is too complex to be shown as it will look.</p>`}
+    ${content(rendered)}`
+}
+
+function findingList(findings: readonly PageFinding[], errors: FormErrors): Html {
+  const items = errorItems(errors)
+  const count = findings.length + items.length
+  if (count === 0) return html`<h2>Findings</h2><p class="empty">Nothing is wrong with the page.</p>`
+  return html`<h2>Findings (${count})</h2>
+    <ul class="findings">
+      ${items}
+      ${findings.map(finding)}
+    </ul>`
+}
+
+function finding({ severity, message, line }: PageFinding): Html {
+  const badge =
+    severity === 'error' ? html`<span class="badge bad">Error</span>` : html`<span class="badge warn">Warning</span>`
+  const text =
+    line === undefined
+      ? message
+      : html`<a href="#field-content" data-line="${line}" data-severity="${severity}" data-message="${message}">Line ${line}</a>: ${message}`
+  return html`<li>${badge} <span dir="auto">${text}</span></li>`
 }

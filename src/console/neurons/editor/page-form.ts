@@ -21,7 +21,7 @@ export type PageFields = {
   readers: readonly string[]
 }
 
-/** An editor's form as it is sent. Nothing that a person types is refused here, since a refusal could not show it again. */
+/** Form of the editor. Accepts everything that a person can type, since a rejection here could not show it again. */
 export const PageForm = z.object({
   /** `propose`, or `publish`. */
   do: Text,
@@ -35,7 +35,6 @@ export type PageForm = z.output<typeof PageForm>
 
 export const audienceField = ['tool', 'public', 'student'] as const
 
-/** Maximum size of a page's text, in bytes. */
 const maxContentBytes = 512 * 1024
 const maxTitle = 500
 const maxTag = 100
@@ -71,13 +70,12 @@ export function isTooLarge({ content }: Pick<PageFields, 'content'>): boolean {
   return Buffer.byteLength(content) > maxContentBytes
 }
 
-/** Fields whose text is as it was shown change nothing, however the page spells it. */
+/** True if a field differs from what was shown. */
 export function isTyped(key: keyof PageFields, typed: PageFields, shown: PageFields): boolean {
   const [now, before] = [plain(typed[key]), plain(shown[key])]
   return key === 'content' ? now !== before : now.trim() !== before.trim()
 }
 
-/** Returns the changes that a form makes to a page, and its errors. */
 export function formChanges(typed: PageFields, shown: PageFields): { changes: PageChanges; errors: FormErrors } {
   const is = (key: keyof PageFields) => isTyped(key, typed, shown)
   const changes: PageChanges = {}
@@ -126,9 +124,7 @@ function listOf(text: string, separator: RegExp): string[] {
   return [...new Set(items.filter((item) => item !== ''))]
 }
 
-/** Browsers send every line ending as CRLF. */
+/** Normalizes line endings: browsers send CRLF. */
 function plain(value: string | readonly string[]): string {
   return typeof value === 'string' ? value.replace(/\r\n?/g, '\n') : JSON.stringify([...value].sort())
 }
-
-export type PagePlace = { kb: string; seqId: string }
