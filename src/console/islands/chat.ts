@@ -1,3 +1,4 @@
+import { fieldsOf } from './dom.ts'
 import { EventLines, problemOf, withoutCitations } from './event-lines.ts'
 
 function ask(form: HTMLFormElement): void {
@@ -29,8 +30,7 @@ function ask(form: HTMLFormElement): void {
   }
 
   const run = async (signal: AbortSignal) => {
-    const body = new URLSearchParams()
-    for (const [name, value] of new FormData(form)) body.set(name, String(value))
+    const body = new URLSearchParams(fieldsOf(form))
     const response = await fetch(form.action, {
       method: 'POST',
       body,
@@ -39,12 +39,8 @@ function ask(form: HTMLFormElement): void {
     })
     const type = response.headers.get('content-type') ?? ''
     if (!response.ok || response.body === null || !type.startsWith('text/event-stream')) {
-      const text = await response.text()
-      return problemOf(
-        response.status,
-        type.startsWith('application/json') ? JSON.parse(text) : undefined,
-        response.headers.get('retry-after'),
-      )
+      const problem = type.startsWith('application/json') ? await response.json() : undefined
+      return problemOf(response.status, problem, response.headers.get('retry-after'))
     }
     const lines = new EventLines()
     let text = ''

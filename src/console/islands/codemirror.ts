@@ -4,6 +4,7 @@ import { syntaxHighlighting } from '@codemirror/language'
 import { type Extension, StateField } from '@codemirror/state'
 import { Decoration, type DecorationSet, EditorView, WidgetType } from '@codemirror/view'
 import { classHighlighter } from '@lezer/highlight'
+import { make } from './dom.ts'
 
 // biome-ignore lint/performance/noBarrelFile: the bundler leaves out what is not used
 export {
@@ -37,9 +38,7 @@ class PictureBytes extends WidgetType {
     return other.#length === this.#length
   }
   toDOM(): HTMLElement {
-    const text = document.createElement('em')
-    text.textContent = `picture, ${Math.ceil((this.#length * 3) / 4096)} KB`
-    return text
+    return make('em', {}, `picture, ${Math.ceil((this.#length * 3) / 4096)} KB`)
   }
 }
 

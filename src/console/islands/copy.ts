@@ -1,9 +1,7 @@
+import { pushButton } from './dom.ts'
+
 for (const field of document.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>('[data-copy]')) {
-  const button = document.createElement('button')
-  button.type = 'button'
-  button.className = 'second'
-  button.textContent = 'Copy'
-  button.addEventListener('click', async () => {
+  const button = pushButton('Copy', async () => {
     field.select()
     await navigator.clipboard.writeText(field.value).catch(() => document.execCommand('copy'))
     button.textContent = 'Copied'

@@ -1,3 +1,4 @@
+import { draftOffer, fieldsOf, make, root } from './dom.ts'
 import {
   type Draft,
   type DraftPlace,
@@ -8,8 +9,6 @@ import {
   type KeptDraft,
   keepDraft,
 } from './draft.ts'
-import { draftOffer } from './draft-offer.ts'
-import { root } from './root.ts'
 
 const delay = 500
 
@@ -36,14 +35,8 @@ function keepDrafts(form: HTMLFormElement, place: DraftPlace): void {
     try {
       if (initial !== undefined && isSameForm(fields, initial)) forgetDraft(localStorage, place, candidate())
       else {
-        const at = new Date().toISOString()
-        keepDraft(localStorage, place, {
-          candidate: candidate(),
-          base: control('base')?.value ?? '',
-          fields,
-          at,
-          isSent,
-        })
+        const [base, at] = [control('base')?.value ?? '', new Date().toISOString()]
+        keepDraft(localStorage, place, { candidate: candidate(), base, fields, at, isSent })
         status.textContent = 'Not sent yet. Kept as a draft in this browser.'
       }
       isUnkept = false
@@ -73,12 +66,9 @@ function keepDrafts(form: HTMLFormElement, place: DraftPlace): void {
 
   const restore = (draft: KeptDraft) => {
     fill(form, draft.fields)
-    for (const [name, value] of [
-      ['candidate', draft.candidate],
-      ['base', draft.base],
-    ] as const) {
+    for (const name of ['candidate', 'base'] as const) {
       const hidden = control(name)
-      if (hidden) hidden.value = value
+      if (hidden) hidden.value = draft[name]
     }
     form.dispatchEvent(new Event('input', { bubbles: true }))
     form.querySelector<HTMLElement>('.cm-content, textarea')?.focus()
@@ -116,10 +106,8 @@ function messageOf({ at, fields }: KeptDraft, isBehind: boolean): string {
 function tellOtherTabs(place: DraftPlace, bar: HTMLElement): void {
   const channel = new BroadcastChannel('ganglion-editor')
   const page = JSON.stringify(place)
-  const note = document.createElement('p')
-  note.className = 'warning'
-  note.setAttribute('role', 'status')
-  note.textContent = 'This page is open in another tab, too. Each tab keeps a draft of its own.'
+  const text = 'This page is open in another tab, too. Each tab keeps a draft of its own.'
+  const note = make('p', { class: 'warning', role: 'status' }, text)
   channel.addEventListener('message', ({ data }) => {
     if (data.page !== page) return
     if (!note.isConnected) bar.before(note)
@@ -131,7 +119,7 @@ function tellOtherTabs(place: DraftPlace, bar: HTMLElement): void {
 /** Returns the visible fields, in the order of the form. */
 function fieldsIn(form: HTMLFormElement): [string, string][] {
   const isHidden = (name: string) => form.querySelector(`input[type="hidden"][name="${name}"]`) !== null
-  return [...new FormData(form)].flatMap(([name, value]) => (isHidden(name) ? [] : [[name, String(value)]]))
+  return fieldsOf(form).filter(([name]) => !isHidden(name))
 }
 
 function fill(form: HTMLFormElement, fields: readonly (readonly [string, string])[]): void {

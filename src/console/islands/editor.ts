@@ -25,6 +25,7 @@ import {
   startCompletion,
 } from './codemirror.ts'
 import type { FieldKind, Query } from './completion.ts'
+import { fieldsOf, make } from './dom.ts'
 
 type Suggestion = { text: string; hint?: string }
 
@@ -183,7 +184,7 @@ function followText(
     const asked = content.state.doc
     beside.setAttribute('aria-busy', 'true')
     try {
-      const body = new URLSearchParams([...new FormData(form)].map(([name, value]) => [name, String(value)]))
+      const body = new URLSearchParams(fieldsOf(form))
       const headers = { 'HX-Request': 'true', 'HX-Current-URL': location.href, accept: 'text/html' }
       const answer = await fetch(preview, { method: 'POST', body, headers, signal })
       // Markup of this server, where every value is escaped or sanitised.
@@ -209,10 +210,7 @@ function followText(
 }
 
 function sayBeside(message: string): void {
-  const text = document.createElement('p')
-  text.className = 'warning'
-  text.textContent = message
-  document.querySelector('#beside')?.replaceChildren(text)
+  document.querySelector('#beside')?.replaceChildren(make('p', { class: 'warning' }, message))
 }
 
 /** The findings of single lines, to be marked in the text. */

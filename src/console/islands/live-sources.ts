@@ -1,4 +1,5 @@
-import { root } from './root.ts'
+import { addressOf } from './address-of.ts'
+import { fieldsOf, root } from './dom.ts'
 import type { IngestNews } from './source-words.ts'
 
 type News = IngestNews & { documentId?: string }
@@ -46,7 +47,10 @@ const list = document.querySelector<HTMLElement>('[data-live-sources]')
 if (list !== null) follow(list)
 const filters = document.querySelector<HTMLFormElement>('form.words')
 if (filters !== null) {
-  document.addEventListener('htmx:after:swap', async () => (await import('./form-address.ts')).showAddress(filters))
+  // The page can be reloaded, bookmarked and shared.
+  document.addEventListener('htmx:after:swap', () =>
+    history.replaceState(history.state, '', addressOf(filters.action, fieldsOf(filters))),
+  )
   // Shows an uploaded file in the list at once.
   document.addEventListener('sources-changed', () => filters.requestSubmit())
 }

@@ -1,4 +1,4 @@
-import { root } from './root.ts'
+import { root } from './dom.ts'
 
 /**
  * Follows the server's events. An element with `data-live` (kinds of events, separated by spaces; `data-live-kb` for those of one

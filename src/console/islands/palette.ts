@@ -1,5 +1,5 @@
+import { make, root } from './dom.ts'
 import { type Jump, moved, offered, readVisited, remember } from './palette-list.ts'
-import { root } from './root.ts'
 
 const key = 'visited'
 const ownPath = () => location.pathname.slice(root.length)
@@ -8,10 +8,20 @@ const pause = 120
 
 /** A dialog for jumping to any page: a combobox with a list box (WAI-ARIA Authoring Practices). */
 class Palette {
-  readonly #dialog = document.createElement('dialog')
-  readonly #input = document.createElement('input')
-  readonly #list = document.createElement('ul')
-  readonly #status = document.createElement('p')
+  readonly #input = make('input', {
+    ...{ type: 'search', role: 'combobox', autocomplete: 'off', maxlength: '512' },
+    ...{ placeholder: 'Page, Source, knowledge base, command…', 'aria-label': 'Jump to' },
+    ...{ 'aria-controls': 'palette-list', 'aria-expanded': 'true', 'aria-autocomplete': 'list' },
+  })
+  readonly #list = make('ul', { id: 'palette-list', role: 'listbox', 'aria-label': 'Places' })
+  readonly #status = make('p', { class: 'unseen', role: 'status' })
+  readonly #dialog = make(
+    'dialog',
+    { class: 'palette-box', 'aria-label': 'Jump to' },
+    this.#input,
+    this.#list,
+    this.#status,
+  )
   #options: HTMLElement[] = []
   #jumps: Jump[] = []
   #at = -1
@@ -19,30 +29,6 @@ class Palette {
   #asking = new AbortController()
 
   constructor() {
-    this.#dialog.className = 'palette-box'
-    this.#dialog.setAttribute('aria-label', 'Jump to')
-    const attributes = {
-      ...{
-        type: 'search',
-        role: 'combobox',
-        autocomplete: 'off',
-        maxlength: '512',
-        placeholder: 'Page, Source, knowledge base, command…',
-      },
-      ...{
-        'aria-label': 'Jump to',
-        'aria-controls': 'palette-list',
-        'aria-expanded': 'true',
-        'aria-autocomplete': 'list',
-      },
-    }
-    for (const [name, value] of Object.entries(attributes)) this.#input.setAttribute(name, value)
-    this.#list.id = 'palette-list'
-    this.#list.setAttribute('role', 'listbox')
-    this.#list.setAttribute('aria-label', 'Places')
-    this.#status.className = 'unseen'
-    this.#status.setAttribute('role', 'status')
-    this.#dialog.append(this.#input, this.#list, this.#status)
     this.#input.addEventListener('input', () => {
       clearTimeout(this.#timer)
       this.#timer = setTimeout(() => void this.#ask(), pause)
@@ -91,10 +77,7 @@ class Palette {
     for (const [index, jump] of jumps.entries()) {
       if (jump.group !== group) {
         group = jump.group
-        const title = document.createElement('li')
-        title.setAttribute('role', 'presentation')
-        title.textContent = group
-        this.#list.append(title)
+        this.#list.append(make('li', { role: 'presentation' }, group))
       }
       const option = optionOf(jump, index)
       option.addEventListener('click', () => location.assign(root + jump.href))
@@ -129,15 +112,8 @@ class Palette {
 }
 
 function optionOf({ label, detail }: Jump, index: number): HTMLElement {
-  const option = document.createElement('li')
-  option.id = `palette-${index}`
-  option.setAttribute('role', 'option')
-  const name = document.createElement('bdi')
-  name.textContent = label
-  const hint = document.createElement('small')
-  hint.textContent = detail
-  option.append(name, ' ', hint)
-  return option
+  const attributes = { id: `palette-${index}`, role: 'option' }
+  return make('li', attributes, make('bdi', {}, label), ' ', make('small', {}, detail))
 }
 
 let palette: Palette | undefined

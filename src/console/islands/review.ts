@@ -1,5 +1,5 @@
 import { hold } from './busy.ts'
-import { forget, restoreDrafts } from './review-drafts.ts'
+import { draftOffer, fieldsOf, make } from './dom.ts'
 
 /**
  * Keyboard control of the queue: moves, opens and decides. Without it, the same links and forms work by hand. Prefetches the next
@@ -108,7 +108,7 @@ async function decide(form: HTMLFormElement, pressed: HTMLElement | null): Promi
     const response = await fetch(form.action, {
       method: 'POST',
       headers: { 'hx-request': 'true', 'hx-current-url': location.href, accept: 'text/html' },
-      body: new URLSearchParams([...new FormData(form)].map(([name, value]) => [name, String(value)])),
+      body: new URLSearchParams(fieldsOf(form)),
     })
     const next = response.headers.get('hx-location')
     const signIn = response.headers.get('hx-redirect')
@@ -138,8 +138,8 @@ async function show(path: string, notice: string, seen: string | null): Promise<
   }
   history.pushState({ review: true }, '', href)
   const notices = find('.notices')
-  const box = document.createElement('div')
-  box.className = 'notice'
+  const box = make('div', { class: 'notice' })
+  // Markup of this server, where every value is escaped.
   box.innerHTML = notice
   notices?.replaceChildren(box)
   arrive()
@@ -187,16 +187,17 @@ function fetchAhead(): void {
   ahead = { url: link.href, text }
 }
 
-function fillAll(): void {
-  for (const place of document.querySelectorAll<HTMLElement>('[data-fill]')) void fill(place).catch(() => undefined)
-}
-
 /** Loads what takes the server longer than the page. If that fails, its link stays. */
-async function fill(place: HTMLElement): Promise<void> {
-  const response = await fetch(place.dataset.fill ?? '', { headers: { 'hx-request': 'true', accept: 'text/html' } })
-  if (!response.ok) return
-  place.innerHTML = await response.text()
-  delete place.dataset.fill
+function fillAll(): void {
+  for (const place of document.querySelectorAll<HTMLElement>('[data-fill]')) {
+    fetch(place.dataset.fill ?? '', { headers: { 'hx-request': 'true', accept: 'text/html' } })
+      .then(async (response) => {
+        if (!response.ok) return
+        place.innerHTML = await response.text()
+        delete place.dataset.fill
+      })
+      .catch(() => undefined)
+  }
 }
 
 function announce(text: string): void {
@@ -206,16 +207,8 @@ function announce(text: string): void {
 
 function tell(problem: string, link?: { href: string; label: string }): void {
   announce('')
-  const box = document.createElement('div')
-  box.className = 'problems'
-  box.setAttribute('role', 'alert')
-  box.append(problem)
-  if (link !== undefined) {
-    const anchor = document.createElement('a')
-    anchor.href = link.href
-    anchor.textContent = link.label
-    box.append(' ', anchor)
-  }
+  const box = make('div', { class: 'problems', role: 'alert' }, problem)
+  if (link !== undefined) box.append(' ', make('a', { href: link.href }, link.label))
   find('.notices')?.replaceChildren(box)
   scrollTo(0, 0)
 }
@@ -242,6 +235,67 @@ function showSetting(): void {
   const button = find('[data-keys-switch]')
   button?.setAttribute('aria-pressed', String(isOn))
   if (button !== null) button.textContent = isOn ? 'Shortcuts are on' : 'Shortcuts are off'
+}
+
+/**
+ * Keeps what is typed into a candidate's forms in this tab until it is sent, even if the session ends meanwhile. An edit belongs to the
+ * version of the candidate and of its page that the form was opened with (`seen`).
+ */
+const draftKey = (form: HTMLFormElement) => `ganglion.review.drafts.${form.dataset.keep}`
+
+document.addEventListener('input', ({ target }) => {
+  const form = target instanceof Element ? target.closest<HTMLFormElement>('form[data-keep]') : null
+  if (form === null) return
+  const fields = fieldsOf(form).filter(([name]) => name !== '_csrf')
+  try {
+    sessionStorage.setItem(draftKey(form), JSON.stringify(fields))
+  } catch {
+    // The browser's storage is off or full: only the page itself has it.
+  }
+})
+
+/** A form that posts without scripts has sent its content. If that is rejected, the response contains it again. */
+document.addEventListener('submit', ({ target }) => {
+  if (target instanceof HTMLFormElement && target.dataset.decide === undefined) forget(target)
+})
+
+function forget(form: HTMLFormElement): void {
+  sessionStorage.removeItem(draftKey(form))
+}
+
+/** Restores what was typed. An edit of an older text is only offered: it would hide what has changed since. */
+function restoreDrafts(): void {
+  if (document.querySelector('.problems') !== null) return // the server sends back what was typed
+  for (const form of document.querySelectorAll<HTMLFormElement>('form[data-keep]')) {
+    const draft = new Map<string, string>(JSON.parse(sessionStorage.getItem(draftKey(form)) ?? '[]'))
+    const controls = [...form.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>('input[name], textarea[name]')]
+    const restore = () => {
+      for (const control of controls)
+        if (control.name !== 'seen') control.value = draft.get(control.name) ?? control.value
+    }
+    const isBehind = controls.some(({ name, value }) => name === 'seen' && value !== draft.get(name))
+    if (draft.has('base') && isBehind) offerDraft(form, restore)
+    else restore()
+  }
+}
+
+function offerDraft(form: HTMLFormElement, restore: () => void): void {
+  const message =
+    'You have a draft of this edit, typed before the candidate or its page has changed. The form has the text as it is now.'
+  const offer = draftOffer(message, {
+    restore: () => {
+      restore()
+      offer.remove()
+      form.querySelector('textarea')?.dispatchEvent(new Event('input', { bubbles: true }))
+      form.querySelector<HTMLElement>('.cm-content, textarea')?.focus()
+    },
+    discard: () => {
+      forget(form)
+      offer.remove()
+    },
+  })
+  offer.setAttribute('role', 'status')
+  form.prepend(offer)
 }
 
 function begin(): void {

@@ -1,3 +1,6 @@
+import { addressOf } from './address-of.ts'
+import { fieldsOf } from './dom.ts'
+
 /** Keys of the search page, and its address, which stays that of what is shown. */
 function attend(form: HTMLFormElement): void {
   const field = form.querySelector<HTMLInputElement>('input[name=q]')
@@ -7,7 +10,10 @@ function attend(form: HTMLFormElement): void {
     // Another knowledge base has its own page.
     if (event.target instanceof HTMLSelectElement && event.target.name === 'kb') form.submit()
   })
-  document.addEventListener('htmx:after:swap', async () => (await import('./form-address.ts')).showAddress(form))
+  // The page can be reloaded, bookmarked and shared.
+  document.addEventListener('htmx:after:swap', () =>
+    history.replaceState(history.state, '', addressOf(form.action, fieldsOf(form))),
+  )
   document.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return
     const { target, key } = event

@@ -12,6 +12,7 @@ import {
   searchKeymap,
   unifiedMergeView,
 } from './codemirror.ts'
+import { make, pushButton } from './dom.ts'
 
 /** Pixels below which two texts do not fit beside each other. */
 const narrow = 700
@@ -32,8 +33,7 @@ export function showTextDiffs(): void {
     const { before, after } = JSON.parse(place.querySelector('script')?.textContent ?? '{}')
     const isBeside = place.dataset.textDiff === 'split' && place.clientWidth > narrow
     delete place.dataset.textDiff
-    const shown = document.createElement('div')
-    shown.className = 'text-diff'
+    const shown = make('div', { class: 'text-diff' })
     let view: EditorView | undefined
     const show = (isFolded: boolean) => {
       const config = { diffConfig, ...(isFolded && { collapseUnchanged: { margin: 3, minSize: 4 } }) }
@@ -44,17 +44,14 @@ export function showTextDiffs(): void {
       if (view) command(view)
       view?.focus()
     }
-    const bar = document.createElement('div')
-    bar.className = 'row'
-    bar.append(
-      buttonFor('Previous change', 'p', go(goToPreviousChunk)),
-      buttonFor('Next change', 'n', go(goToNextChunk)),
-      buttonFor('Show all lines', undefined, ({ currentTarget }) => {
-        if (currentTarget instanceof HTMLElement) currentTarget.hidden = true
-        show(false)
-        view?.focus()
-      }),
-    )
+    const showAll = pushButton('Show all lines', () => {
+      showAll.hidden = true
+      show(false)
+      view?.focus()
+    })
+    const previous = pushButton('Previous change', go(goToPreviousChunk), changeKey('p'))
+    const next = pushButton('Next change', go(goToNextChunk), changeKey('n'))
+    const bar = make('div', { class: 'row' }, previous, next, showAll)
     show(true)
     place.replaceChildren(bar, shown)
   }
@@ -70,17 +67,8 @@ function besideEachOther(before: string, after: string, config: object): EditorV
   return new MergeView({ a, b: { doc: after, extensions: onlyRead('After') }, ...config }).b
 }
 
-function buttonFor(label: string, key: string | undefined, act: (event: MouseEvent) => void): HTMLButtonElement {
-  const button = document.createElement('button')
-  button.type = 'button'
-  button.className = 'second'
-  button.textContent = label
-  if (key !== undefined) {
-    button.dataset.change = key
-    button.setAttribute('aria-keyshortcuts', key)
-  }
-  button.addEventListener('click', act)
-  return button
+function changeKey(key: string) {
+  return { 'data-change': key, 'aria-keyshortcuts': key }
 }
 
 showTextDiffs()

@@ -16,22 +16,16 @@ function takeFiles(section: HTMLElement): void {
   const waiting: UploadRow[] = []
   let running = 0
 
-  const run = () => {
-    for (
-      let row = running < maxRunning ? waiting.shift() : undefined;
-      row;
-      row = running < maxRunning ? waiting.shift() : undefined
-    ) {
-      running++
-      void row.run().finally(() => {
-        running--
-        run()
-      })
-    }
-  }
-  const start = (row: UploadRow) => {
-    waiting.push(row)
-    run()
+  const start = (row?: UploadRow) => {
+    if (row) waiting.push(row)
+    const next = running < maxRunning ? waiting.shift() : undefined
+    if (next === undefined) return
+    running++
+    void next.run().finally(() => {
+      running--
+      start()
+    })
+    start()
   }
   const add = async (files: readonly File[]) => {
     // Only who uploads needs them.

@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   type Reply,
+  runUpload,
   type Transport,
-  UploadRun,
   type UploadTarget,
 } from '../../../src/console/islands/upload/upload-run.ts'
 import { type Browser, type Console, startConsole } from '../support.ts'
@@ -74,7 +74,7 @@ async function upload(
   { transport: by }: { transport: Transport },
   signal = new AbortController().signal,
 ) {
-  return new UploadRun(file, to, by, () => {}).run(signal)
+  return runUpload(file, to, { transport: by, show: () => {}, signal })
 }
 
 async function bytesOf(id: string): Promise<Buffer> {

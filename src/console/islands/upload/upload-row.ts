@@ -1,6 +1,6 @@
-import { root } from '../root.ts'
+import { make, pushButton, root } from '../dom.ts'
 import { type OpenUpload, type Setback, sizeInWords } from './upload-plan.ts'
-import { type Step, UploadRun, type UploadTarget } from './upload-run.ts'
+import { runUpload, type UploadTarget } from './upload-run.ts'
 import { browserTransport } from './upload-transport.ts'
 
 type RowOptions = {
@@ -10,20 +10,25 @@ type RowOptions = {
   replace: boolean
   token: string
   known: OpenUpload | undefined
-  /** Says something to those who cannot see the page. */
+  /** Announces a text to screen readers. */
   tell: (text: string) => void
   /** Puts the row back into the queue. */
   restart: (row: UploadRow) => void
 }
 
+type Offer = readonly [label: string, act: () => void]
+
+/** An upload as an item of the list: its progress, and buttons for what can be done with it. */
 export class UploadRow {
-  readonly element = document.createElement('li')
+  readonly element: HTMLLIElement
   readonly #file: File
   readonly #options: RowOptions
   readonly #target: UploadTarget
-  readonly #text = document.createElement('p')
-  readonly #bar = document.createElement('progress')
-  readonly #buttons = document.createElement('div')
+  readonly #text = make('p')
+  readonly #bar: HTMLProgressElement
+  readonly #buttons = make('div', { class: 'row' })
+  readonly #cancel: Offer = ['Cancel', () => this.#remove()]
+  readonly #resume: Offer = ['Resume', () => this.#restart()]
   #stopping = new AbortController()
 
   constructor(file: File, options: RowOptions) {
@@ -31,75 +36,56 @@ export class UploadRow {
     this.#file = file
     this.#options = options
     this.#target = { kb, path, replace, force: false, uploadId: known?.uploadId }
-    const name = document.createElement('bdi')
-    name.textContent = file.name
-    const title = document.createElement('strong')
-    title.append(name)
-    this.#bar.max = file.size
-    this.#bar.value = known?.bytesReceived ?? 0
-    this.#bar.setAttribute('aria-label', `Progress of ${file.name}`)
-    this.#buttons.className = 'row'
-    this.element.append(title, this.#bar, this.#text, this.#buttons)
+    const { name, size } = file
+    const progress = { max: String(size), value: String(known?.bytesReceived ?? 0) }
+    this.#bar = make('progress', { ...progress, 'aria-label': `Progress of ${name}` })
+    const title = make('strong', {}, make('bdi', {}, name))
+    this.element = make('li', {}, title, this.#bar, this.#text, this.#buttons)
     this.#say('Waits for its turn.')
-    this.#offer([['Cancel', () => this.#cancel()]])
+    this.#offer([this.#cancel])
   }
 
   async run(): Promise<void> {
-    if (this.#stopping.signal.aborted) return
-    this.#offer([
-      ['Pause', () => this.#pause()],
-      ['Cancel', () => this.#cancel()],
-    ])
     const { signal } = this.#stopping
-    const transport = browserTransport(this.#options.token, signal)
-    const end = await new UploadRun(this.#file, this.#target, transport, (step) => {
-      if (!signal.aborted) this.#show(step)
-    }).run(signal)
+    if (signal.aborted) return
+    this.#offer([['Pause', () => this.#pause()], this.#cancel])
+    const { size } = this.#file
+    const end = await runUpload(this.#file, this.#target, {
+      ...{ signal, transport: browserTransport(this.#options.token, signal) },
+      show: ({ sent, note }) => {
+        if (signal.aborted) return
+        this.#bar.value = sent
+        const share = Math.floor((100 * sent) / Math.max(1, size))
+        const sizes = `${sizeInWords(sent)} of ${sizeInWords(size)} (${share} %)`
+        this.#say(note === undefined ? sizes : `${sizes}. ${note}`)
+      },
+    })
     if (end.kind === 'done') this.#finish(end.id)
     else if (end.kind === 'duplicate') this.#offerDuplicate(end)
-    else if (end.kind === 'stop') this.#stop(end)
+    else if (end.kind === 'stop') {
+      this.#fail(end.message)
+      this.#offer([...(end.canResume ? [this.#resume] : []), ['Remove', () => this.#remove()]])
+    }
   }
 
   refuse(problem: string): void {
     this.#bar.hidden = true
-    this.#say(problem, 'error')
+    this.#fail(problem)
     this.#offer([['Dismiss', () => this.element.remove()]])
-    this.#options.tell(`${this.#file.name}: ${problem}`)
-  }
-
-  #show(step: Step): void {
-    this.#bar.value = step.sent
-    const share = Math.floor((100 * step.sent) / Math.max(1, this.#file.size))
-    const sizes = `${sizeInWords(step.sent)} of ${sizeInWords(this.#file.size)} (${share} %)`
-    this.#say(step.note === undefined ? sizes : `${sizes}. ${step.note}`)
   }
 
   #finish(id: string): void {
     this.#bar.hidden = true
     this.element.dataset.done = ''
-    const link = document.createElement('a')
-    link.href = `${root}/kb/${encodeURIComponent(this.#options.kb)}/sources/${encodeURIComponent(id)}`
-    link.textContent = 'Open'
-    this.#say('Uploaded. ')
-    this.#text.append(link)
+    this.#say('Uploaded. ', this.#linkTo(id, 'Open'))
     this.#offer([])
     this.#options.tell(`${this.#file.name} is uploaded.`)
     this.element.dispatchEvent(new CustomEvent('sources-changed', { bubbles: true }))
   }
 
-  #stop({ message, canResume }: Extract<Setback, { kind: 'stop' }>): void {
-    this.#say(message, 'error')
-    this.#options.tell(`${this.#file.name}: ${message}`)
-    this.#offer([...(canResume ? [this.#resumeButton] : []), ['Remove', () => this.#cancel()]])
-  }
-
   /** The server has the same bytes already, under this name or another. */
   #offerDuplicate({ documentId, filename, path }: Extract<Setback, { kind: 'duplicate' }>): void {
-    const link = document.createElement('a')
-    link.href = `${root}/kb/${encodeURIComponent(this.#options.kb)}/sources/${encodeURIComponent(documentId)}`
-    link.textContent = filename
-    this.#say('The same file is here already: ')
-    this.#text.append(link, '.')
+    this.#say('The same file is here already: ', this.#linkTo(documentId, filename), '.')
     this.#options.tell(`${this.#file.name}: the same file is here already.`)
     const isSamePlace = filename === this.#file.name.normalize('NFC') && path === this.#options.path
     const again = (replace: boolean) => () => {
@@ -107,7 +93,7 @@ export class UploadRow {
       this.#restart()
     }
     this.#offer([
-      ['Leave it', () => this.#cancel()],
+      ['Leave it', () => this.#remove()],
       isSamePlace ? ['Replace it', again(true)] : ['Upload it all the same', again(this.#options.replace)],
     ])
   }
@@ -115,21 +101,17 @@ export class UploadRow {
   #pause(): void {
     this.#stopping.abort()
     this.#say(`Paused at ${sizeInWords(this.#bar.value)} of ${sizeInWords(this.#file.size)}.`)
-    this.#offer([this.#resumeButton, ['Cancel', () => this.#cancel()]])
-  }
-
-  get #resumeButton(): [string, () => void] {
-    return ['Resume', () => this.#restart()]
+    this.#offer([this.#resume, this.#cancel])
   }
 
   #restart(): void {
     this.#stopping = new AbortController()
     this.#say('Waits for its turn.')
-    this.#offer([['Cancel', () => this.#cancel()]])
+    this.#offer([this.#cancel])
     this.#options.restart(this)
   }
 
-  #cancel(): void {
+  #remove(): void {
     this.#stopping.abort()
     this.element.remove()
     const { uploadId } = this.#target
@@ -138,23 +120,27 @@ export class UploadRow {
     void transport.call('DELETE', `/api/v1/uploads/${uploadId}`)
   }
 
-  #say(text: string, tone = ''): void {
-    this.#text.textContent = text
-    this.#text.className = tone
+  #linkTo(id: string, text: string): HTMLAnchorElement {
+    const href = `${root}/kb/${encodeURIComponent(this.#options.kb)}/sources/${encodeURIComponent(id)}`
+    return make('a', { href }, text)
   }
 
-  #offer(buttons: readonly [label: string, act: () => void][]): void {
+  #say(...parts: readonly (Node | string)[]): void {
+    this.#text.replaceChildren(...parts)
+    this.#text.className = ''
+  }
+
+  #fail(problem: string): void {
+    this.#say(problem)
+    this.#text.className = 'error'
+    this.#options.tell(`${this.#file.name}: ${problem}`)
+  }
+
+  #offer(buttons: readonly Offer[]): void {
     const hadFocus = this.#buttons.contains(document.activeElement)
+    const { name } = this.#file
     this.#buttons.replaceChildren(
-      ...buttons.map(([label, act]) => {
-        const button = document.createElement('button')
-        button.type = 'button'
-        button.className = 'second'
-        button.textContent = label
-        button.setAttribute('aria-label', `${label}: ${this.#file.name}`)
-        button.addEventListener('click', act)
-        return button
-      }),
+      ...buttons.map(([label, act]) => pushButton(label, act, { 'aria-label': `${label}: ${name}` })),
     )
     if (hadFocus) this.#buttons.querySelector('button')?.focus()
   }

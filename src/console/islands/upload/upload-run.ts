@@ -17,7 +17,7 @@ export type End =
   | { kind: 'paused' }
   | Extract<Setback, { kind: 'duplicate' } | { kind: 'stop' }>
 
-/** An answer; status 0: there was none. */
+/** Response of the API. Status 0: none was received. */
 export type Reply = { status: number; body: unknown; retryAfter: string | null }
 
 /** Access to the API. Does not throw if it cannot be reached; only `hash` throws, for a file that cannot be read. */
@@ -29,125 +29,101 @@ export type Transport = {
   wait(milliseconds: number): Promise<void>
 }
 
-/** Attempts that fail one after the other. */
+/** Maximum number of consecutive failed attempts. */
 const maxFailures = 10
 
-/** Sends one file in chunks. Retries temporary failures with backoff. */
-export class UploadRun {
-  readonly #file: File
-  readonly #target: UploadTarget
-  readonly #transport: Transport
-  readonly #show: (step: Step) => void
-  readonly #query: string
-  #chunkSize = 8 * 1024 * 1024
+/** Sends one file in chunks. Retries temporary failures with backoff. Sets the id of the upload in the target. */
+export async function runUpload(
+  file: File,
+  target: UploadTarget,
+  { transport, show, signal }: { transport: Transport; show: (step: Step) => void; signal: AbortSignal },
+): Promise<End> {
+  const { size } = file
+  const query = String(new URLSearchParams({ force: String(target.force), replace: String(target.replace) }))
+  let chunkSize = 8 * 1024 * 1024
+  /** Whether the server has bytes from an earlier run, maybe of another file, and whether it has compared the first ones. */
+  let isResumed = target.uploadId !== undefined
+  let isProven = !isResumed
   /** Number of bytes that the server has; undefined if it must be asked. */
-  #received: number | undefined
-  /** Whether the server has bytes from an earlier run, maybe of another file. */
-  #isResumed: boolean
-  /** Whether it has compared the first ones. */
-  #isProven: boolean
-  #failures = 0
+  let received = isResumed ? undefined : 0
 
-  constructor(file: File, target: UploadTarget, transport: Transport, show: (step: Step) => void) {
-    this.#file = file
-    this.#target = target
-    this.#transport = transport
-    this.#show = show
-    this.#query = String(new URLSearchParams({ force: String(target.force), replace: String(target.replace) }))
-    this.#isResumed = target.uploadId !== undefined
-    this.#isProven = !this.#isResumed
-    this.#received = this.#isResumed ? undefined : 0
-  }
-
-  async run(signal: AbortSignal): Promise<End> {
-    while (!signal.aborted) {
-      const reply = await this.#next()
-      if (signal.aborted) break
-      if (reply === undefined) this.#failures = 0
-      else if ('kind' in reply) return reply
-      else {
-        const end = await this.#overcome(setbackOf(reply.status, reply.body, reply.retryAfter))
-        if (end !== undefined) return end
-      }
-    }
-    return { kind: 'paused' }
-  }
-
-  /** Sends one request. Returns the outcome, or undefined if it succeeded and there is more to do. */
-  async #next(): Promise<Reply | End | undefined> {
-    const { uploadId } = this.#target
-    if (uploadId === undefined) return this.#begin()
-    if (this.#received === undefined) return this.#ask(uploadId)
-    const first = this.#isProven ? undefined : firstProof(this.#received)
-    const range =
-      first ?? nextChunk({ size: this.#file.size, chunkSize: this.#chunkSize }, this.#received, this.#isResumed)
-    if (range === undefined) return this.#finalize(uploadId)
-    const blob = this.#file.slice(range.first, range.end)
-    const before = this.#received
-    const path = `/api/v1/uploads/${uploadId}/chunk`
-    const reply = await this.#transport.sendBlob(path, contentRange(range, this.#file.size), blob, (sent) =>
-      this.#show({ sent: Math.max(before, range.first + sent) }),
-    )
-    // The server keeps the received part of an interrupted chunk, so its size is asked again.
-    this.#received = reply.status === 200 ? numberIn(reply.body, 'bytesReceived') : undefined
-    if (this.#received === undefined) return reply
-    if (first === undefined) this.#isResumed = false
-    this.#isProven = true
-    this.#show({ sent: this.#received })
-    return undefined
-  }
-
-  async #begin(): Promise<Reply | End | undefined> {
-    const { kb, path } = this.#target
-    this.#show({ sent: 0 })
+  const begin = async (): Promise<Reply | End | undefined> => {
+    show({ sent: 0 })
     let contentHash: string | undefined
     try {
-      contentHash = await this.#transport.hash(this.#file)
+      contentHash = await transport.hash(file)
     } catch {
       return { kind: 'stop', message: 'The file cannot be read: choose it again.', canResume: false }
     }
-    const input = { filename: this.#file.name, fileSize: this.#file.size, path, ...(contentHash && { contentHash }) }
-    const init = `/api/v1/knowledge-bases/${encodeURIComponent(kb)}/documents/upload/init?${this.#query}`
-    const reply = await this.#transport.call('POST', init, input)
+    const input = { filename: file.name, fileSize: size, path: target.path, ...(contentHash && { contentHash }) }
+    const init = `/api/v1/knowledge-bases/${encodeURIComponent(target.kb)}/documents/upload/init?${query}`
+    const reply = await transport.call('POST', init, input)
     if (reply.status !== 201) return reply
-    this.#target.uploadId = textIn(reply.body, 'uploadId')
-    this.#chunkSize = numberIn(reply.body, 'chunkSize') ?? this.#chunkSize
+    target.uploadId = textIn(reply.body, 'uploadId')
+    chunkSize = numberIn(reply.body, 'chunkSize') ?? chunkSize
     return undefined
   }
 
-  async #ask(uploadId: string): Promise<Reply | undefined> {
-    const reply = await this.#transport.call('GET', `/api/v1/uploads/${uploadId}`)
-    this.#received = numberIn(reply.body, 'bytesReceived')
-    return reply.status === 200 ? undefined : reply
-  }
-
-  async #finalize(uploadId: string): Promise<Reply | End> {
-    this.#show({ sent: this.#file.size, note: 'The server puts it together.' })
-    const reply = await this.#transport.call('POST', `/api/v1/uploads/${uploadId}/finalize?${this.#query}`)
-    return reply.status === 201 ? { kind: 'done', id: textIn(reply.body, 'id') } : reply
-  }
-
-  async #overcome(setback: Setback): Promise<End | undefined> {
-    if (setback.kind === 'duplicate' || setback.kind === 'stop') return setback
-    this.#failures++
-    if (this.#failures >= maxFailures)
-      return { kind: 'stop', message: 'The server cannot be reached.', canResume: true }
-    if (setback.kind === 'continue') {
-      this.#received = setback.received
-      return undefined
+  /** Sends one request. Returns its failure, the end of the upload, or undefined if there is more to do. */
+  const next = async (): Promise<Reply | End | undefined> => {
+    if (target.uploadId === undefined) return begin()
+    const upload = `/api/v1/uploads/${target.uploadId}`
+    if (received === undefined) {
+      const reply = await transport.call('GET', upload)
+      received = numberIn(reply.body, 'bytesReceived')
+      return reply.status === 200 ? undefined : reply
     }
-    this.#show({ sent: this.#received ?? 0, note: 'The connection is lost; trying again.' })
-    await this.#transport.wait(backoff(this.#failures, Math.random(), setback.retryAfter))
+    const first = isProven ? undefined : firstProof(received)
+    const range = first ?? nextChunk({ size, chunkSize }, received, isResumed)
+    if (range === undefined) {
+      show({ sent: size, note: 'The server puts it together.' })
+      const reply = await transport.call('POST', `${upload}/finalize?${query}`)
+      return reply.status === 201 ? { kind: 'done', id: textIn(reply.body, 'id') } : reply
+    }
+    const [before, blob] = [received, file.slice(range.first, range.end)]
+    const reply = await transport.sendBlob(`${upload}/chunk`, contentRange(range, size), blob, (sent) =>
+      show({ sent: Math.max(before, range.first + sent) }),
+    )
+    // The server keeps the received part of an interrupted chunk, so its size is asked again.
+    received = reply.status === 200 ? numberIn(reply.body, 'bytesReceived') : undefined
+    if (received === undefined) return reply
+    if (first === undefined) isResumed = false
+    isProven = true
+    show({ sent: received })
     return undefined
   }
+
+  for (let failures = 0; !signal.aborted; ) {
+    const reply = await next()
+    if (signal.aborted) break
+    if (reply === undefined) {
+      failures = 0
+      continue
+    }
+    if ('kind' in reply) return reply
+    const setback = setbackOf(reply.status, reply.body, reply.retryAfter)
+    if (setback.kind === 'duplicate' || setback.kind === 'stop') return setback
+    if (++failures >= maxFailures) return { kind: 'stop', message: 'The server cannot be reached.', canResume: true }
+    if (setback.kind === 'continue') {
+      received = setback.received
+      continue
+    }
+    show({ sent: received ?? 0, note: 'The connection is lost; trying again.' })
+    await transport.wait(backoff(failures, Math.random(), setback.retryAfter))
+  }
+  return { kind: 'paused' }
+}
+
+function fieldIn(body: unknown, name: string): unknown {
+  return typeof body === 'object' && body !== null ? Reflect.get(body, name) : undefined
 }
 
 function textIn(body: unknown, name: string): string {
-  const value = typeof body === 'object' && body !== null ? Reflect.get(body, name) : undefined
+  const value = fieldIn(body, name)
   return typeof value === 'string' ? value : ''
 }
 
 function numberIn(body: unknown, name: string): number | undefined {
-  const value = typeof body === 'object' && body !== null ? Reflect.get(body, name) : undefined
+  const value = fieldIn(body, name)
   return typeof value === 'number' ? value : undefined
 }

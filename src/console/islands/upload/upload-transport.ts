@@ -1,60 +1,48 @@
-import { root } from '../root.ts'
+import { root } from '../dom.ts'
 import type { Reply, Transport } from './upload-run.ts'
 
 /** Files up to this size are hashed first, so that a file that the server has already is not sent. */
 const maxHashed = 64 * 1024 * 1024
 
-/** Access to the API in a browser. `token`: of the page's forms. The signal aborts everything. */
+/** Returns access to the API in a browser. The signal aborts everything. @param token of the page's forms */
 export function browserTransport(token: string, signal: AbortSignal): Transport {
   return {
-    call: (method, path, body) => call(method, path, token, signal, body),
+    async call(method, path, body): Promise<Reply> {
+      try {
+        const response = await fetch(root + path, {
+          ...{ method, signal },
+          headers: { 'x-csrf-token': token, ...(body !== undefined && { 'content-type': 'application/json' }) },
+          ...(body !== undefined && { body: JSON.stringify(body) }),
+        })
+        const retryAfter = response.headers.get('retry-after')
+        return { status: response.status, body: parsed(await response.text()), retryAfter }
+      } catch {
+        return { status: 0, body: undefined, retryAfter: null }
+      }
+    },
+    // `fetch` does not report the progress of an upload.
     sendBlob: (path, range, blob, sent) =>
-      sendBlob(path, { 'content-range': range, 'x-csrf-token': token }, blob, { signal, sent }),
+      new Promise((resolve) => {
+        const xhr = new XMLHttpRequest()
+        xhr.open('PATCH', root + path)
+        const headers = { 'content-type': 'application/octet-stream', 'content-range': range, 'x-csrf-token': token }
+        for (const [name, value] of Object.entries(headers)) xhr.setRequestHeader(name, value)
+        xhr.upload.addEventListener('progress', ({ loaded }) => sent(loaded))
+        const abort = () => xhr.abort()
+        signal.addEventListener('abort', abort, { once: true })
+        xhr.addEventListener('loadend', () => {
+          signal.removeEventListener('abort', abort)
+          const retryAfter = xhr.status === 0 ? null : xhr.getResponseHeader('retry-after')
+          resolve({ status: xhr.status, body: parsed(xhr.responseText), retryAfter })
+        })
+        xhr.send(blob)
+      }),
     hash: hashOf,
     wait: (milliseconds) => pause(milliseconds, signal),
   }
 }
 
-async function call(method: string, path: string, token: string, signal: AbortSignal, body?: unknown): Promise<Reply> {
-  try {
-    const response = await fetch(root + path, {
-      ...{ method, signal },
-      headers: { 'x-csrf-token': token, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
-    const retryAfter = response.headers.get('retry-after')
-    return { status: response.status, body: parsed(await response.text()), retryAfter }
-  } catch {
-    return { status: 0, body: undefined, retryAfter: null }
-  }
-}
-
-/** Uses `XMLHttpRequest`, since `fetch` does not report upload progress. */
-function sendBlob(
-  path: string,
-  headers: Readonly<Record<string, string>>,
-  blob: Blob,
-  { signal, sent }: { signal: AbortSignal; sent: (bytes: number) => void },
-): Promise<Reply> {
-  return new Promise((resolve) => {
-    const xhr = new XMLHttpRequest()
-    xhr.open('PATCH', root + path)
-    for (const [name, value] of Object.entries({ 'content-type': 'application/octet-stream', ...headers })) {
-      xhr.setRequestHeader(name, value)
-    }
-    xhr.upload.addEventListener('progress', ({ loaded }) => sent(loaded))
-    const abort = () => xhr.abort()
-    signal.addEventListener('abort', abort, { once: true })
-    xhr.addEventListener('loadend', () => {
-      signal.removeEventListener('abort', abort)
-      const retryAfter = xhr.status === 0 ? null : xhr.getResponseHeader('retry-after')
-      resolve({ status: xhr.status, body: parsed(xhr.responseText), retryAfter })
-    })
-    xhr.send(blob)
-  })
-}
-
-/** Undefined for a large file, and if the browser has no SHA-256, as without TLS. */
+/** Returns undefined for a large file, and if the browser has no SHA-256, as without TLS. */
 async function hashOf(file: File): Promise<string | undefined> {
   if (file.size > maxHashed || globalThis.crypto?.subtle === undefined) return undefined
   const hash = await crypto.subtle.digest('SHA-256', await file.arrayBuffer())
