@@ -285,7 +285,7 @@ function notFound(): never {
  * Keeps the knowledge bases of a request open until its handler and its answer have ended, and records its caller. Applies to all routes
  * added later.
  */
-export function holdKbs(app: ZodFastify): void {
+function holdKbs(app: ZodFastify): void {
   app.addHook('onRoute', (route) => {
     const { handler } = route
     route.handler = function (request, reply) {

@@ -62,7 +62,7 @@ export class Health {
 }
 
 /** Returns a function that returns a value made at most so many milliseconds ago. */
-export function heldFor<Value>(milliseconds: number, make: () => Value): () => Value {
+function heldFor<Value>(milliseconds: number, make: () => Value): () => Value {
   let known: { at: number; value: Value } | undefined
   return () => {
     const now = performance.now()

@@ -27,7 +27,7 @@ export function toSourceAnswer(source: StoredSource): SourceAnswer {
 }
 
 /** A Source as the API shows it to curators. */
-export function toSourceDetail(source: StoredSource): SourceDetail {
+function toSourceDetail(source: StoredSource): SourceDetail {
   return SourceDetail.parse(view(source))
 }
 

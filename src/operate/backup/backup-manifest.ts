@@ -43,7 +43,7 @@ const Manifest = z.object({
 /** Content of a backup. It is written last, so that a folder without it is no backup. */
 export type Manifest = z.infer<typeof Manifest>
 
-export const manifestName = 'manifest.json'
+const manifestName = 'manifest.json'
 
 export function backupFiles(dir: string) {
   return {

@@ -297,7 +297,7 @@ function describeDifference({ table, onlyLeft, onlyRight }: TableDifference): st
 const readAtOnce = 4
 
 /** Returns the Sources whose bytes are missing or differ from the upload. Reads all of them. */
-export async function verifySources({ sources, blobs }: Context, kbId: string): Promise<string[]> {
+async function verifySources({ sources, blobs }: Context, kbId: string): Promise<string[]> {
   const wrong: string[] = []
   await forEachAtOnce(await sources.all(kbId), readAtOnce, async ({ id, filename, contentHash }) => {
     const hash = createHash('sha256')
