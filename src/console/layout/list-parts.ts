@@ -5,7 +5,7 @@ import type { Visit } from './page.ts'
 type TableOptions = {
   caption?: HtmlPart
   class?: 'wide' | 'fields' | 'work'
-  /** How many of the last columns hold numbers. */
+  /** Number of columns, at the end, that hold numbers. */
   numbers?: number
   /** Sentence in place of a table without rows. */
   empty?: string
@@ -73,7 +73,7 @@ type Words = {
   label: string
   placeholder: string
   value: string | undefined
-  /** Other filters, which the form keeps. */
+  /** Values of the other filters, which the form keeps. */
   others: Readonly<Record<string, string | undefined>>
   more?: Attributes
 }
