@@ -48,7 +48,7 @@ const ReadQuery = z.object({
   for: z.string().max(1000).exactOptional(),
 })
 
-export const neuronRoutes = consolePages({}, (pages, ctx) => {
+export const neuronViewRoutes = consolePages({}, (pages, ctx) => {
   pages.get('/kb/:kb/neurons/:seqId', { params: NeuronPath, query: ReadQuery, notices }, async (sent) => {
     const { visit, caller, params, notice } = sent
     const { done, for: question, ...version } = sent.query

@@ -7,11 +7,11 @@ import { KbParams, pagesOf } from '../layout/page-routes.ts'
 import { graphRoutes } from './graph-page.ts'
 import { historyRoutes } from './history-page.ts'
 import { listingRoutes } from './listing-pages.ts'
-import { neuronRoutes } from './neuron-page.ts'
+import { neuronViewRoutes } from './neuron-page.ts'
 
 /** Adds the pages that read Neurons: one of them, its history, folders, tags, the graph, and the files of a knowledge base. */
 export function neuronPageRoutes(app: ZodFastify, ctx: AppContext): void {
-  for (const addPages of [neuronRoutes, historyRoutes, listingRoutes, graphRoutes]) addPages(app, ctx)
+  for (const addPages of [neuronViewRoutes, historyRoutes, listingRoutes, graphRoutes]) addPages(app, ctx)
 
   pagesOf(app, {}).get('/kb/:kb/files/*', { params: KbParams.extend({ '*': z.string() }) }, async (sent) => {
     const { kb, '*': path } = sent.params
