@@ -137,10 +137,11 @@ export class KnowledgeBase extends FollowedKb {
     return observed({ kind: 'commit', name: 'commit', attributes }, () =>
       this.#writer.run(async (staging) => {
         await this.#options.requireServed?.()
-        const [queue, before] = [staging.head(queueRef), countPending(this.projection.write)]
+        const queue = staging.head(queueRef)
         const result = await work(staging)
         const pending = staging.head(queueRef) === queue ? 0 : countPending(this.projection.write)
-        if (pending > Math.max(maxPending, before)) throw new GanglionError('queue_full')
+        // Where there were more already, as after a change of the limit, work that adds none is done.
+        if (pending > maxPending && pending > countPending(this.projection.read)) throw new GanglionError('queue_full')
         return result
       }),
     )
