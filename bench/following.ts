@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { type OpenContext, openContext } from '../src/app/open-context.ts'
-import { approveCandidate } from '../src/queue/approve-candidate.ts'
+import { approveCandidate } from '../src/queue/decide-candidate.ts'
 import { submitCandidate } from '../src/queue/submit-candidate.ts'
 import type { Caller } from '../src/rules/access/caller.ts'
 import { kbSearch } from '../src/search/kb/kb-search.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { OpenContext } from '../src/app/open-context.ts'
-import { previewing } from '../src/queue/preview/previewing.ts'
+import { previewing } from '../src/queue/preview/previewed-kb.ts'
 import { submitCandidate } from '../src/queue/submit-candidate.ts'
 import type { Caller } from '../src/rules/access/caller.ts'
 import { kbSearch } from '../src/search/kb/kb-search.ts'

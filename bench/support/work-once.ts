@@ -1,6 +1,6 @@
 import { openContext } from '../../src/app/open-context.ts'
 import { readNeuron } from '../../src/pages/read-neuron.ts'
-import { approveCandidate } from '../../src/queue/approve-candidate.ts'
+import { approveCandidate } from '../../src/queue/decide-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import type { Caller } from '../../src/rules/access/caller.ts'
 import { milliseconds } from './measure.ts'

@@ -1,14 +1,19 @@
-import type { CandidateState } from '../contract/candidates.ts'
+import { v7 as uuidv7 } from 'uuid'
+import { type Approval, type AwaitedApproval, CandidateState } from '../contract/candidates.ts'
 import { GanglionError, ValidationError } from '../contract/errors.ts'
 import { curatorNamed } from '../kb/access/who-is.ts'
 import { type Context, emitAct } from '../kb/context.ts'
 import { kbOfCandidate } from '../kb/kb-access.ts'
 import { type CandidateRow, findCandidate } from '../kb/projection/candidate-index.ts'
+import type { ApprovalEdit } from '../kb/writing/proposal.ts'
 import { recordCandidate, withDecision } from '../kb/writing/record.ts'
 import { parseCandidate } from '../markdown/file/candidate-file.ts'
 import { actorOf, type Caller } from '../rules/access/caller.ts'
 import { assigneeOf, type Candidate, type Decision, requestedChanges } from '../rules/candidates/candidate.ts'
-import { type JudgedHead, writeJudged } from './heads/judged-head.ts'
+import { candidateTime } from '../rules/candidates/candidate-id.ts'
+import { runIdempotent } from '../state/run-idempotent.ts'
+import { approveStaged, isEdit } from './approval.ts'
+import { isApprovedBy, type JudgedHead, writeJudged } from './heads/judged-head.ts'
 
 const actOf = {
   Dismiss: 'dismiss',
@@ -107,4 +112,83 @@ export async function decide(
     return { candidateId, status, isDecided: decision !== undefined }
   })
   return isDecided ? emitAct(ctx, actOf[verb], state) : state
+}
+
+/**
+ * Approves a candidate as a curator: it becomes one commit on main, or waits for the approvals of others. Repeating it returns the same
+ * answer. `head`: reviewed commit of the candidate's ref; with `seen` or `ifMatch`, later changes are rejected.
+ * @throws {PreconditionFailed}
+ * @throws {GanglionError} `not_found`, `not_pending`, `approval_needed`, `target_not_found`, `target_unreadable`, `stale_head` with the
+ * present `head`, and `merge_conflict` with `conflicts` and the target's present `commit`; the candidate then stays pending
+ */
+export async function approveCandidate(
+  ctx: Context,
+  caller: Caller,
+  candidateId: string,
+  { head, seen, ifMatch, ...edit }: ApprovalEdit & JudgedHead,
+): Promise<Approval | AwaitedApproval> {
+  const kb = await kbOfCandidate(ctx, caller.tenantId, candidateId)
+  const actor = actorOf(caller)
+  const { isAgain, ...approval } = await writeJudged(
+    ctx,
+    kb,
+    { candidateId, decider: actor, head, seen, ifMatch },
+    async (staging) => {
+      const { approval } = findCandidate(kb.projection.write, candidateId) ?? {}
+      const isAgain = approval !== undefined
+      // An edit of a candidate that others have approved would be lost.
+      if (isAgain && isEdit(edit) && !(await isApprovedBy(staging, approval, actor))) {
+        throw new GanglionError('not_pending')
+      }
+      return { isAgain, ...(await approveStaged(kb, staging, candidateId, edit, actor, ctx.now())) }
+    },
+  )
+  if ('awaiting' in approval) return emitAct(ctx, 'approve', { candidateId, status: 'pending', ...approval })
+  const answer = { candidateId, status: 'approved' as const, ...approval }
+  return isAgain ? answer : emitAct(ctx, 'approve', answer)
+}
+
+/**
+ * Comments on a candidate as a curator, in any status, which stays as it is.
+ * @throws {GanglionError} `not_found`, `stale_head`, `record_full`, `idempotency_key_reused`
+ */
+export async function commentCandidate(
+  ctx: Context,
+  caller: Caller,
+  candidateId: string,
+  { comment, head }: { comment: string; head?: string | undefined },
+  { idempotencyKey }: { idempotencyKey?: string } = {},
+): Promise<CandidateState> {
+  const { id: author } = actorOf(caller)
+  const isWritten = ({ decisions }: Candidate, attempt: string) =>
+    decisions.some(
+      ({ action, reason, at, by }) =>
+        action === 'comment' && reason === comment && by.id === author && at >= timeOf(attempt),
+    )
+  const request = {
+    idempotencyKey,
+    route: `POST /api/v1/queue/candidates/${candidateId}/comment`,
+    body: { comment, head },
+    newId: () => uuidv7({ msecs: ctx.now().getTime() }),
+    parse: (answer: unknown) => CandidateState.parse(answer),
+    committed: async (attempt: string) => {
+      const kb = await kbOfCandidate(ctx, caller.tenantId, candidateId)
+      const row = findCandidate(kb.projection.read, candidateId)
+      const record = row && parseCandidate(await kb.repository.readText(row.blob))
+      return row && record && isWritten(record, attempt) ? { candidateId, status: row.status } : undefined
+    },
+  }
+  return runIdempotent(ctx, caller, request, (attempt) =>
+    decide(ctx, caller, { candidateId, head, verb: 'Comment on' }, (_, by, at, record) =>
+      // An attempt on another node may have written it since.
+      idempotencyKey !== undefined && isWritten(record, attempt)
+        ? undefined
+        : { action: 'comment', at, by, reason: comment },
+    ),
+  )
+}
+
+/** Returns the time of a UUIDv7, ISO 8601. */
+function timeOf(id: string): string {
+  return new Date(candidateTime(id)).toISOString()
 }

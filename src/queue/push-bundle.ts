@@ -24,7 +24,7 @@ import { folderChanges } from '../rules/paths/folder-changes.ts'
 import { pathKey } from '../rules/paths/portable-path.ts'
 import { proposalViewOf, recordVotes } from './approval.ts'
 import { candidateChange } from './heads/candidate-change.ts'
-import { seenOf } from './seen.ts'
+import { seenOf } from './heads/judged-head.ts'
 
 /** Pending candidates of a push, as one entry of the queue. `says`: description of its effect, in lines. */
 export type BundleEntry = { members: { id: string; title: string; isEdited: boolean }[]; says: string[]; seen: string }

@@ -19,8 +19,8 @@ import { unixLines } from '../rules/text/line-endings.ts'
 import { awaitingOf } from './approval.ts'
 import { findQueued, readQueued } from './find-queued.ts'
 import { candidateHeads } from './heads/candidate-refs.ts'
+import { reviewVersion } from './heads/judged-head.ts'
 import { toSummary } from './lists/list-candidates.ts'
-import { reviewVersion } from './seen.ts'
 
 type Sides = Pick<CandidateDetail, 'before' | 'after' | 'conflicts'>
 

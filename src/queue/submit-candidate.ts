@@ -14,12 +14,12 @@ import {
 import { accessOf, findNeuron, type NeuronRow } from '../kb/projection/neuron-queries.ts'
 import type { MainTables } from '../kb/projection/projection.ts'
 import { versionAt } from '../kb/projection/version-queries.ts'
-import { requireWaitingRoom } from '../kb/within-limits.ts'
+import { admitted, requireWaitingRoom } from '../kb/within-limits.ts'
 import { type ProposalView, proposalOf } from '../kb/writing/proposal.ts'
 import { recordCandidate } from '../kb/writing/record.ts'
 import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import { actorOf, type Caller, isVisitor } from '../rules/access/caller.ts'
-import type { Actor, Candidate } from '../rules/candidates/candidate.ts'
+import type { Actor, Candidate, Verdict } from '../rules/candidates/candidate.ts'
 import { candidateIdFor } from '../rules/candidates/candidate-id.ts'
 import type { readMetadata } from '../rules/candidates/metadata.ts'
 import { checkConflictMarkers } from '../rules/check/conflict-markers.ts'
@@ -307,4 +307,26 @@ function toReceipt(ctx: Context, kb: KnowledgeBase, { row, warnings }: Submitted
     ...(row.approval === undefined ? {} : { seqId: row.approval.seqId, commit: row.approval.commit }),
     ...(warnings.length === 0 ? {} : { warnings }),
   }
+}
+
+export type CandidatePreview = { verdict: Verdict; warnings?: Warning[] }
+
+/** Returns the policy's verdict on a candidate, and the answer for its sender. Stores nothing. @throws as `submitCandidate` */
+export async function previewCandidate(
+  ctx: Context,
+  caller: Caller,
+  input: CandidateInput,
+  options: SubmitOptions,
+): Promise<CandidatePreview> {
+  const kb = await ctx.kb(caller.tenantId, input.knowledgeBaseId)
+  const draft = await prepareCandidate(kb, caller, input, options)
+  const now = ctx.now()
+  const id = candidateIdFor(kb.identity.id, { msecs: now.getTime() })
+  const { verdict, told } = await kb.write(async (staging) => {
+    const { candidate, told } = await toCandidate(kb, staging, draft, id, now)
+    const [passed = candidate] = await admitted(kb, [candidate])
+    return { verdict: passed.verdict, told }
+  })
+  const warnings = [...draft.warnings, ...told]
+  return { verdict, ...(warnings.length > 0 && { warnings }) }
 }

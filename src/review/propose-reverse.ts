@@ -4,16 +4,17 @@ import { type Context, emitAct } from '../kb/context.ts'
 import { kbOfCandidate } from '../kb/kb-access.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import { findCandidate } from '../kb/projection/candidate-index.ts'
+import { undoConnector } from '../kb/projection/candidate-queue.ts'
 import { findNeuron } from '../kb/projection/neuron-queries.ts'
 import { versionAt, versionBefore } from '../kb/projection/version-queries.ts'
-import { recordCandidate } from '../kb/writing/record.ts'
+import { pendingRecords, recordCandidate } from '../kb/writing/record.ts'
 import { fileLayout } from '../markdown/file/front-matter.ts'
-import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
+import { editNeuron, parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import { neuronTitle } from '../markdown/neuron-title.ts'
 import { actorOf, type Caller } from '../rules/access/caller.ts'
-import { type Actor, type Candidate, takesBack } from '../rules/candidates/candidate.ts'
+import { type Actor, type Candidate, isReversal, takesBack } from '../rules/candidates/candidate.ts'
 import { candidateIdFor } from '../rules/candidates/candidate-id.ts'
-import { reverseConnector, waitingReversal } from './waiting-reversal.ts'
+import { textsOf } from '../rules/candidates/metadata.ts'
 
 const changedSince = 'The Neuron was changed since: removing it takes those changes as well.'
 
@@ -97,4 +98,36 @@ async function reverseOf(
     base: target.blob,
     verdict: verdict(target.blob === done.blob ? [] : [changedSince]),
   }
+}
+
+/** Connector of the reversal of a single approval. */
+export const reverseConnector = 'console'
+
+/**
+ * Returns the pending reversal that proposes the same, whether it reverts one approval or all changes of a writer. Must run within a write.
+ */
+export async function waitingReversal(
+  kb: KnowledgeBase,
+  staging: Staging,
+  { target, base, content, frontMatter, removes, metadata }: Candidate,
+): Promise<Candidate | undefined> {
+  const path = textsOf(metadata)('path')
+  for (const connector of [reverseConnector, undoConnector]) {
+    const records = await pendingRecords(kb, staging, { connector, target: target ?? '' })
+    const same = records.find(
+      (known) =>
+        isReversal(known) &&
+        known.base === base &&
+        known.content === content &&
+        known.removes === removes &&
+        (known.frontMatter === frontMatter || unsigned(known.frontMatter) === unsigned(frontMatter)) &&
+        (removes || textsOf(known.metadata)('path') === path),
+    )
+    if (same !== undefined) return same
+  }
+  return undefined
+}
+
+function unsigned(frontMatter: string | null): string | null {
+  return frontMatter && editNeuron(frontMatter, { candidate: undefined })
 }

@@ -22,7 +22,7 @@ import { type Actor, type Candidate, ingestConnector, takesBack } from '../rules
 import { candidateIdFor } from '../rules/candidates/candidate-id.ts'
 import { findSource } from '../sources/find-source.ts'
 import { originPrefix } from '../sources/ingest/source-candidate.ts'
-import { waitingReversal } from './waiting-reversal.ts'
+import { waitingReversal } from './propose-reverse.ts'
 
 /** Version of a page. Without text and blob the page did not exist. The text has no back-pointer, which is not a change. */
 type Version = { path: string; blob: string | null; text: string | null }

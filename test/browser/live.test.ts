@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { commentCandidate } from '../../src/queue/comment-candidate.ts'
-import { dismissCandidate } from '../../src/queue/decide-candidate.ts'
+import { commentCandidate, dismissCandidate } from '../../src/queue/decide-candidate.ts'
 import { approveCandidate } from '../support/approve-candidate.ts'
 import { submitted } from './support/candidates.ts'
 import { stageForFile, type Visitor } from './support/stage.ts'

@@ -6,9 +6,14 @@ import { makeNotices } from '../../src/events/notices/make-notices.ts'
 import { type NoticeOptions, sendNotices } from '../../src/events/notices/start-notices.ts'
 import { pushedChanges } from '../../src/git/pushed-objects.ts'
 import { proposePush } from '../../src/push/push-proposals.ts'
-import { approveCandidate as vote } from '../../src/queue/approve-candidate.ts'
-import { commentCandidate } from '../../src/queue/comment-candidate.ts'
-import { assignCandidate, decide, dismissCandidate, requestChanges } from '../../src/queue/decide-candidate.ts'
+import {
+  assignCandidate,
+  commentCandidate,
+  decide,
+  dismissCandidate,
+  requestChanges,
+  approveCandidate as vote,
+} from '../../src/queue/decide-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import type { Caller } from '../../src/rules/access/caller.ts'
 import { NativeWriter } from '../kb/support/native-writer.ts'

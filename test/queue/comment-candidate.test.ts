@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { commentCandidate } from '../../src/queue/comment-candidate.ts'
-import { dismissCandidate, reopenCandidate } from '../../src/queue/decide-candidate.ts'
+import { commentCandidate, dismissCandidate, reopenCandidate } from '../../src/queue/decide-candidate.ts'
 import { readCandidate } from '../../src/queue/read-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import { nativeGit } from '../git/support/native-git.ts'

@@ -6,9 +6,14 @@ import { changeKbSettings, readKbSettings } from '../../src/operate/settings/cha
 import { sayStillTrue } from '../../src/pages/write/say-still-true.ts'
 import { removePage, writePage } from '../../src/pages/write/write-page.ts'
 import { receiverFor } from '../../src/push/receive-push.ts'
-import { approveCandidate } from '../../src/queue/approve-candidate.ts'
-import { commentCandidate } from '../../src/queue/comment-candidate.ts'
-import { assignCandidate, dismissCandidate, reopenCandidate, requestChanges } from '../../src/queue/decide-candidate.ts'
+import {
+  approveCandidate,
+  assignCandidate,
+  commentCandidate,
+  dismissCandidate,
+  reopenCandidate,
+  requestChanges,
+} from '../../src/queue/decide-candidate.ts'
 import { candidateHeads } from '../../src/queue/heads/candidate-refs.ts'
 import { listQueue } from '../../src/queue/lists/list-queue.ts'
 import { approveBundle } from '../../src/queue/push-bundle.ts'

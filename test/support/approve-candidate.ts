@@ -1,5 +1,5 @@
 import type { Approval } from '../../src/contract/candidates.ts'
-import { approveCandidate as vote } from '../../src/queue/approve-candidate.ts'
+import { approveCandidate as vote } from '../../src/queue/decide-candidate.ts'
 
 /** Approves a candidate in a knowledge base where one approval is enough. */
 export async function approveCandidate(...args: Parameters<typeof vote>): Promise<Approval> {

@@ -5,26 +5,14 @@ import { type FailingLink, listFailingLinks } from '../../forge/bridge/manage-li
 import { unlessUnavailable } from '../../kb/failure.ts'
 import type { KbLabel } from '../../kb/readable-kb.ts'
 import { listQueue, type QueueCounts, type QueueEntry, type QueuePage } from '../../queue/lists/list-queue.ts'
-import { readOutcome } from '../../review/read-outcome.ts'
+import { readOutcome } from '../../review/review-candidate.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { button, type Choice, choicesOf, form, hidden } from '../layout/form.ts'
 import { type Html, html, icon, when } from '../layout/html-template.ts'
 import { filterChip, liveNotice, savedFilter, wordsFilter } from '../layout/list-parts.ts'
 import { page, type Visit } from '../layout/page.ts'
 import type { ConsoleRequest, PageAnswer } from '../layout/page-routes.ts'
-import {
-  badges,
-  countText,
-  intentText,
-  keysHelp,
-  kindLabels,
-  percent,
-  saysMore,
-  statusLabels,
-  verdictText,
-  warningList,
-  zoneLabels,
-} from './entry-parts.ts'
+import { badges, countText, intentText, keysHelp, kindLabels, percent, saysMore, statusLabels, verdictText, warningList, zoneLabels } from './entry-parts.ts'
 import { outcomeNotice, togetherNotice } from './outcome-notice.ts'
 import { bundleMark, candidateUrl, type ListParams, listPath, pageLength, type QueueParams, viewOf } from './view.ts'
 

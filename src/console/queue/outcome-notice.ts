@@ -1,7 +1,6 @@
 import { neuronPage } from '../../contract/console-paths.ts'
 import { errorTable, type GanglionError } from '../../contract/errors.ts'
-import type { ReviewOutcome } from '../../review/read-outcome.ts'
-import type { CandidateReview } from '../../review/review-candidate.ts'
+import type { CandidateReview, ReviewOutcome } from '../../review/review-candidate.ts'
 import { awaitingText } from '../../rules/deciding.ts'
 import { button, form } from '../layout/form.ts'
 import { type Html, html, when } from '../layout/html-template.ts'

@@ -1,21 +1,11 @@
 import { z } from 'zod'
-import {
-  Assignment,
-  CandidateComment,
-  CandidateEdit,
-  CandidatePath,
-  ChangeRequest,
-  Dismissal,
-} from '../../contract/candidates.ts'
+import { Assignment, CandidateComment, CandidateEdit, CandidatePath, ChangeRequest, Dismissal } from '../../contract/candidates.ts'
 import { GanglionError, undefinedOn, ValidationError } from '../../contract/errors.ts'
 import { parseSent } from '../../contract/faults.ts'
-import { approveCandidate } from '../../queue/approve-candidate.ts'
-import { commentCandidate } from '../../queue/comment-candidate.ts'
-import { assignCandidate, dismissCandidate, reopenCandidate, requestChanges } from '../../queue/decide-candidate.ts'
-import { nextInQueue } from '../../queue/lists/queue-neighbours.ts'
+import { approveCandidate, assignCandidate, dismissCandidate, reopenCandidate, requestChanges, commentCandidate } from '../../queue/decide-candidate.ts'
+import { nextInQueue } from '../../queue/lists/list-queue.ts'
 import { proposeReverse } from '../../review/propose-reverse.ts'
-import { type ReviewOutcome, readOutcome } from '../../review/read-outcome.ts'
-import { type CandidateReview, reviewCandidate } from '../../review/review-candidate.ts'
+import { type ReviewOutcome, readOutcome, type CandidateReview, reviewCandidate } from '../../review/review-candidate.ts'
 import { similarNeurons } from '../../review/similar-neurons.ts'
 import { consolePages, isFragment, type PageAnswer } from '../layout/page-routes.ts'
 import { candidateHtml, type Typed } from './candidate-page.ts'
@@ -24,16 +14,7 @@ import { proposedEdit, type TypedEdit } from './edit-form.ts'
 import { similarList } from './facts.ts'
 import { queueList } from './list-page.ts'
 import { outcomeNotice, refusalText } from './outcome-notice.ts'
-import {
-  CandidateParams,
-  candidateUrl,
-  ListParams,
-  listPath,
-  pageLength,
-  QueueParams,
-  type SentOfOne,
-  viewOf,
-} from './view.ts'
+import { CandidateParams, candidateUrl, ListParams, listPath, pageLength, QueueParams, type SentOfOne, viewOf } from './view.ts'
 
 type Sending = { form: 'edit' | 'dismiss' | 'comment' | 'reverse'; typed: Typed }
 

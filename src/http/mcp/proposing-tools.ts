@@ -6,9 +6,8 @@ import { FeedbackInput, FeedbackReceipt } from '../../contract/chat.ts'
 import { ValidationError } from '../../contract/errors.ts'
 import { CandidateStatus, SeqId, Zone } from '../../contract/vocabulary.ts'
 import { readNeuron } from '../../pages/read-neuron.ts'
-import { listSentCandidates } from '../../queue/lists/sent-candidates.ts'
-import { previewCandidate } from '../../queue/preview-candidate.ts'
-import { submitCandidate } from '../../queue/submit-candidate.ts'
+import { listSentCandidates } from '../../queue/lists/list-candidates.ts'
+import { previewCandidate, submitCandidate } from '../../queue/submit-candidate.ts'
 import { adds, addTool, type Exchange, Kb, reads } from './tool.ts'
 
 const candidate = CandidateInput.in.shape

@@ -9,7 +9,7 @@ import type {
 import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
 import type { ErrorCode } from '../../contract/errors.ts'
-import { previewing } from '../../queue/preview/previewing.ts'
+import { previewing } from '../../queue/preview/previewed-kb.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { callerOf } from '../access/auth.ts'
 import { readErrors, writeErrors } from '../response/error-answer.ts'

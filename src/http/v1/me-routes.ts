@@ -4,7 +4,7 @@ import { CandidatePath, SentCandidate, SentCandidatePage, SentCandidateQuery } f
 import { DocumentPath, SentSource, SentSourcePage, SourceQuery } from '../../contract/documents.ts'
 import { Me, MeChange } from '../../contract/me.ts'
 import { changeMe, readMe } from '../../people/account.ts'
-import { listSentCandidates, readSentCandidate } from '../../queue/lists/sent-candidates.ts'
+import { listSentCandidates, readSentCandidate } from '../../queue/lists/list-candidates.ts'
 import { listSentSources, readSentSource } from '../../sources/list-sources.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 import { operationsOf } from './api-operations.ts'

@@ -25,9 +25,14 @@ import { ErrorAnswer } from '../../contract/envelope.ts'
 import { parseSent } from '../../contract/faults.ts'
 import { KbPath } from '../../contract/search.ts'
 import { UndoAnswer, UndoInput } from '../../contract/undo.ts'
-import { approveCandidate } from '../../queue/approve-candidate.ts'
-import { commentCandidate } from '../../queue/comment-candidate.ts'
-import { assignCandidate, dismissCandidate, reopenCandidate, requestChanges } from '../../queue/decide-candidate.ts'
+import {
+  approveCandidate,
+  assignCandidate,
+  commentCandidate,
+  dismissCandidate,
+  reopenCandidate,
+  requestChanges,
+} from '../../queue/decide-candidate.ts'
 import { listCandidates } from '../../queue/lists/list-candidates.ts'
 import { submitCandidate } from '../../queue/submit-candidate.ts'
 import { proposeUndo } from '../../review/propose-undo.ts'

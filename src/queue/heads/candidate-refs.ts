@@ -10,8 +10,7 @@ import { askedHeads, candidateRefs, headOfRef, idsOfHead, refOfHead } from '../.
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import { coalesce } from '../../system/concurrency/coalesce.ts'
 import { pauses } from '../../system/pauses.ts'
-import { candidateChange, stackChanges } from './candidate-change.ts'
-import { type StagedHead, stageHead } from './candidate-head.ts'
+import { candidateChange, type StagedHead, stackChanges, stageHead } from './candidate-change.ts'
 
 /** Number of heads that exist without a request, and of requested ones that are kept. */
 const standing = 200

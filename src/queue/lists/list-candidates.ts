@@ -1,9 +1,28 @@
-import type { CandidatePage, CandidateQuery, CandidateSummary } from '../../contract/candidates.ts'
+import type {
+  CandidatePage,
+  CandidateQuery,
+  CandidateSummary,
+  SentCandidate,
+  SentCandidatePage,
+  SentCandidateQuery,
+} from '../../contract/candidates.ts'
+import { decodeCursor, encodeCursor } from '../../contract/cursor.ts'
+import { GanglionError } from '../../contract/errors.ts'
+import { type KbView, viewFor } from '../../kb/access/kb-view.ts'
 import type { Context } from '../../kb/context.ts'
 import type { CandidateRow } from '../../kb/projection/candidate-index.ts'
-import { queuePosition } from '../../kb/projection/candidate-queue.ts'
+import { isSender, queuePosition, sentBy } from '../../kb/projection/candidate-queue.ts'
 import type { Caller } from '../../rules/access/caller.ts'
-import { decodeQueueCursor, encodeQueueCursor, pageAcross, queuedKbs, unavailableAmong } from './queue-pages.ts'
+import { isUuid } from '../../rules/candidates/candidate-id.ts'
+import { findQueued } from '../find-queued.ts'
+import {
+  decodeQueueCursor,
+  encodeQueueCursor,
+  pageAcross,
+  type QueuedRow,
+  queuedKbs,
+  unavailableAmong,
+} from './queue-pages.ts'
 
 /**
  * Returns a page of the queue, of one knowledge base or of all that the tenant has: red zone first, then impact, then age.
@@ -40,4 +59,62 @@ export function toSummary(ctx: Context, kbId: string, row: CandidateRow): Candid
     ...(removes ? { removes } : {}),
     ...(approval === undefined ? {} : { seqId: approval.seqId, commit: approval.commit }),
   }
+}
+
+type SentRow = Pick<QueuedRow, 'row'> & { kbId: string }
+
+/**
+ * Returns a page of the candidates that the caller sent, newest first, of one knowledge base or of all that the tenant has.
+ * @throws {GanglionError} `not_found`
+ * @throws {ValidationError} for an unknown cursor
+ */
+export async function listSentCandidates(
+  ctx: Context,
+  caller: Caller,
+  { kb: kbName, status, cursor, limit }: SentCandidateQuery,
+): Promise<SentCandidatePage> {
+  const below = cursor === undefined ? undefined : decodeCursor(cursor, isUuid)
+  const kbs = await queuedKbs(ctx, caller, kbName)
+  const found: SentRow[] = []
+  for (const { identity, read } of kbs) {
+    const rows = (await read((sql) => sentBy(sql, caller.id, { status, below, limit: limit + 1 }))) ?? []
+    found.push(...rows.map((row) => ({ row, kbId: identity.id })))
+  }
+  const page = found.toSorted((a, b) => (a.row.id < b.row.id ? 1 : -1)).slice(0, limit)
+  const last = page.at(-1)
+  const unavailable = unavailableAmong(kbs)
+  return {
+    candidates: await shown(ctx, caller, page),
+    nextCursor: found.length > limit && last !== undefined ? encodeCursor(last.row.id) : null,
+    ...(unavailable.length === 0 ? {} : { unavailable }),
+  }
+}
+
+/** Returns a candidate that the caller sent. @throws {GanglionError} `not_found`, also for one that another caller sent */
+export async function readSentCandidate(ctx: Context, caller: Caller, id: string): Promise<SentCandidate> {
+  const { kb, row } = await findQueued(ctx, caller, id)
+  const isOwn = isSender(kb.projection.read, caller.id, id)
+  const [candidate] = isOwn ? await shown(ctx, caller, [{ row, kbId: kb.identity.id }]) : []
+  if (candidate === undefined) throw new GanglionError('not_found')
+  return candidate
+}
+
+/** Opens a knowledge base only if something in it was approved: its settings say whether the sender may see the Neuron. */
+async function shown(ctx: Context, caller: Caller, rows: readonly SentRow[]): Promise<SentCandidate[]> {
+  const views = new Map<string, KbView>()
+  const candidates: SentCandidate[] = []
+  for (const { row, kbId } of rows) {
+    const { candidateId, kind, title, status, createdAt, queueUrl, changesRequested } = toSummary(ctx, kbId, row)
+    const { approval, zone, reason, dismissal } = row
+    const view = approval && (views.get(kbId) ?? (await viewFor(caller, await ctx.kb(caller.tenantId, kbId))))
+    if (view !== undefined) views.set(kbId, view)
+    candidates.push({
+      ...{ candidateId, kbId, kind, title, status, createdAt, queueUrl },
+      verdict: { zone, reason },
+      ...(changesRequested && { changesRequested: { reason: changesRequested.reason, at: changesRequested.at } }),
+      ...(status === 'dismissed' && dismissal !== null ? { reason: dismissal } : {}),
+      ...(approval && view?.seesNeuron(approval.seqId) ? { seqId: approval.seqId, commit: approval.commit } : {}),
+    })
+  }
+  return candidates
 }

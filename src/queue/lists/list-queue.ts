@@ -3,13 +3,20 @@ import type { Context } from '../../kb/context.ts'
 import { labelOnMain } from '../../kb/kb-access.ts'
 import type { KbIdentity } from '../../kb/kb-identity.ts'
 import type { CandidateRow } from '../../kb/projection/candidate-index.ts'
-import { connectorsOf, countByZone, type QueueFilter, queuePosition } from '../../kb/projection/candidate-queue.ts'
+import {
+  connectorsOf,
+  countByZone,
+  type QueueFilter,
+  type QueuePlace,
+  queuePosition,
+} from '../../kb/projection/candidate-queue.ts'
 import { titleOf } from '../../kb/projection/neuron-queries.ts'
 import type { AllTables } from '../../kb/projection/projection.ts'
 import type { KbLabel } from '../../kb/readable-kb.ts'
 import type { Caller } from '../../rules/access/caller.ts'
+import { findQueued } from '../find-queued.ts'
+import { seenOf } from '../heads/judged-head.ts'
 import { type BundleEntry, bundleEntry } from '../push-bundle.ts'
-import { seenOf } from '../seen.ts'
 import {
   decodeQueueCursor,
   encodeQueueCursor,
@@ -28,10 +35,8 @@ export type QueueQuery = QueueView & { after?: string | undefined; before?: stri
 /** Effect of a candidate on main. `title`: present title of the Neuron; undefined if it does not exist. */
 export type Intent = { does: 'add' } | { does: 'change' | 'remove'; seqId: string; title: string | undefined }
 
-/** Fields that an entry copies from its candidate. */
-type Told = 'id' | 'title' | 'kind' | 'status' | 'connector' | 'confidence' | 'impact' | 'zone' | 'tags' | 'warnings'
-
-export type QueueEntry = Pick<CandidateRow, Told | 'reason' | 'createdAt' | 'createdBy' | 'assignee' | 'asked'> & {
+/** Candidate in the queue, as curators see it. */
+export type QueueEntry = CandidateRow & {
   kb: string
   /** True if the policy would have approved it, but a rule left it to a curator. */
   isHeldBack: boolean
@@ -109,16 +114,12 @@ export async function listQueue(
 }
 
 export function toEntry({ slug }: KbIdentity, sql: AllTables, row: CandidateRow): QueueEntry {
-  const { id, title, kind, status, connector, confidence, impact, zone, tags, warnings, reason, approval } = row
-  const { createdAt, createdBy, assignee } = row
-  const isPending = status === 'pending'
+  const isPending = row.status === 'pending'
   return {
-    ...{ id, title, kind, status, connector, confidence, impact, zone, tags, warnings, reason },
-    ...{ kb: slug, createdAt, createdBy, assignee, asked: isPending ? row.asked : null },
+    ...{ ...row, kb: slug, intent: intentOf(sql, row), seen: seenOf(sql, row) },
+    asked: isPending ? row.asked : null,
     isHeldBack: row.approvedByPolicy && isPending,
-    intent: intentOf(sql, row),
-    ...(approval === undefined ? {} : { seqId: approval.seqId }),
-    seen: seenOf(sql, row),
+    ...(row.approval && { seqId: row.approval.seqId }),
   }
 }
 
@@ -177,4 +178,47 @@ async function namesOf(ctx: Context, { tenantId }: Caller): Promise<KbLabel[]> {
     labels.push({ slug, title })
   }
   return labels
+}
+
+/** Candidates before and after one in a view of the queue, by id, and their number: see `QueueCounts`. */
+export type Neighbours = { previous: string | undefined; next: string | undefined; count: number }
+
+/** Candidate, and the `seenOf` value of a page that shows it now. */
+export type Next = { id: string; seen: string }
+
+/** Returns the candidate after one, which may be decided already: its position remains. @throws {GanglionError} `not_found` */
+export async function nextInQueue(
+  ctx: Context,
+  caller: Caller,
+  candidateId: string,
+  { kb, ...filter }: QueueView,
+): Promise<Next | undefined> {
+  const { row } = await findQueued(ctx, caller, candidateId)
+  const kbs = await queuedKbs(ctx, caller, kb)
+  const [next] = await pageAcross(kbs, filter, { after: queuePosition(row) }, 1)
+  const seen = await next?.kb.read((sql) => seenOf(sql, next.row))
+  return next && seen !== undefined ? { id: next.row.id, seen } : undefined
+}
+
+export async function neighboursOf(
+  ctx: Context,
+  caller: Caller,
+  row: CandidateRow,
+  { kb, ...filter }: QueueView,
+): Promise<Neighbours> {
+  const kbs = await queuedKbs(ctx, caller, kb)
+  const at = queuePosition(row)
+  const nearest = async (place: QueuePlace) => (await pageAcross(kbs, filter, place, 1))[0]?.row.id
+  const [previous, next] = [await nearest({ before: at }), await nearest({ after: at })]
+  return { previous, next, count: await countAll(kbs, filter) }
+}
+
+async function countAll(kbs: readonly QueuedKb[], filter: Omit<QueueView, 'kb'>): Promise<number> {
+  const statuses = filter.status === undefined ? candidateStatuses : [filter.status]
+  let sum = 0
+  for (const kb of kbs) {
+    const zones = await kb.read((sql) => statuses.map((status) => countByZone(sql, { ...filter, status })))
+    for (const count of (zones ?? []).flatMap((each) => Object.values(each))) sum += count
+  }
+  return sum
 }

@@ -4,6 +4,7 @@ import { trailersOf } from '../../git/history/trailers.ts'
 import { messageOfCommit, type Oid, parentsOfCommit } from '../../git/objects/object.ts'
 import { StagedRepository } from '../../git/staged-repository.ts'
 import { type Context, onePer } from '../../kb/context.ts'
+import { kbOfCandidate } from '../../kb/kb-access.ts'
 import type { KnowledgeBase, TriedOut } from '../../kb/knowledge-base.ts'
 import { positionOf } from '../../kb/projection/main-changes.ts'
 import type { ReadableKb } from '../../kb/readable-kb.ts'
@@ -125,4 +126,35 @@ async function openLaidOverKb(
     close,
   }
   return laid
+}
+
+/** Preview for a use case: the context to read with, and a function that adds what was previewed to its answer. */
+export type Previewing<Ctx> = {
+  ctx: Ctx
+  kb?: PreviewedKb
+  told: <Answer extends object>(answer: Answer) => Answer & { preview?: Preview }
+}
+
+/**
+ * Returns a context whose readers see a knowledge base with candidates applied, so that the same use cases serve previews. Without
+ * candidates, returns the context itself.
+ * @param kbName absent: the knowledge base of the first candidate; others are read as they are
+ * @throws {GanglionError} as {@link previewedKb}
+ */
+export async function previewing<Ctx extends Context>(
+  ctx: Ctx,
+  caller: Caller,
+  asked: readonly string[] | undefined,
+  kbName: string | undefined,
+): Promise<Previewing<Ctx>> {
+  if (asked === undefined) return { ctx, told: (answer) => answer }
+  if (caller.role !== 'curator') throw new GanglionError('not_found')
+  const { tenantId } = caller
+  const kb = await (kbName === undefined ? kbOfCandidate(ctx, tenantId, asked[0] ?? '') : ctx.kb(tenantId, kbName))
+  const previewed = await previewedKb(ctx, caller, kb, asked)
+  const readableKb: Context['readableKb'] = async (tenant, name) => {
+    const found = await ctx.readableKb(tenant, name)
+    return found.identity.id === kb.identity.id ? previewed : found
+  }
+  return { ctx: { ...ctx, readableKb }, kb: previewed, told: (answer) => ({ ...answer, preview: previewed.preview }) }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { mailServer } from '../../../src/events/notices/mail-server.ts'
 import { startNotices } from '../../../src/events/notices/start-notices.ts'
-import { commentCandidate } from '../../../src/queue/comment-candidate.ts'
+import { commentCandidate } from '../../../src/queue/decide-candidate.ts'
 import { submitCandidate } from '../../../src/queue/submit-candidate.ts'
 import { candidate } from '../../kb/support/test-bed.ts'
 import { eventually } from '../../support/eventually.ts'

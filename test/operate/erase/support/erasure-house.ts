@@ -10,7 +10,7 @@ import type { ErasureRequest } from '../../../../src/operate/erase/plan-erasure.
 import { verify } from '../../../../src/operate/verify/verify.ts'
 import { readHistory, readVersions } from '../../../../src/pages/read-history.ts'
 import { readNeuron } from '../../../../src/pages/read-neuron.ts'
-import { approveCandidate } from '../../../../src/queue/approve-candidate.ts'
+import { approveCandidate } from '../../../../src/queue/decide-candidate.ts'
 import { submitCandidate } from '../../../../src/queue/submit-candidate.ts'
 import type { Caller } from '../../../../src/rules/access/caller.ts'
 import { search } from '../../../../src/search/kb/search-kb.ts'
