@@ -1,11 +1,13 @@
 import { v7 as uuidv7 } from 'uuid'
 import type { Awaiting } from '../contract/envelope.ts'
 import { GanglionError, ValidationError } from '../contract/errors.ts'
+import type { Oid } from '../git/objects/object.ts'
 import type { Staging } from '../git/staging.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import { findCandidate } from '../kb/projection/candidate-index.ts'
 import { lastBlob } from '../kb/projection/version-queries.ts'
-import { awaitedApprovals, type DecidedPage, votesBy, votesFor } from '../kb/writing/approvals.ts'
+import type { Removal } from '../kb/refs/commit-message.ts'
+import { awaitedApprovals, type Decided, type DecidedPage, votesBy, votesFor } from '../kb/writing/approvals.ts'
 import { commitToMain, commitToQueue } from '../kb/writing/commits.ts'
 import { revised } from '../kb/writing/git-candidate.ts'
 import { mergedTestFiles } from '../kb/writing/merge-candidate.ts'
@@ -47,6 +49,179 @@ export class CuratorNeeded extends Error {
   }
 }
 
+/** Person, key or policy that approves, and when. */
+export type Approver = { by: Actor; at: Date }
+
+/** Returns main as a write sees it; without a write, as it is committed. */
+export function proposalViewOf({ projection, repository, parser }: KnowledgeBase, staging?: Staging): ProposalView {
+  const source = staging ?? repository
+  return { sql: staging ? projection.write : projection.read, readText: (oid) => source.readText(oid), parser }
+}
+
+/** True if somebody approves a candidate with changes of their own. */
+export function isEdit(edit: ApprovalEdit): boolean {
+  return Object.values(edit).some((part) => part !== undefined)
+}
+
+/**
+ * Approves a candidate within a group commit, or records a vote if `kb.yaml` requires more; an edit is then its next version. Throws only
+ * before it stages anything.
+ * @throws {GanglionError} `approval_needed` if the approval does not count
+ */
+export async function approveStaged(
+  kb: KnowledgeBase,
+  staging: Staging,
+  candidateId: string,
+  { by, at, edit = {} }: Approver & { edit?: ApprovalEdit },
+): Promise<ApprovedNeuron | VotedFor> {
+  const row = findCandidate(kb.projection.write, candidateId)
+  if (row === undefined) throw new GanglionError('not_found')
+  if (row.approval !== undefined) return row.approval
+  const candidate = parseCandidate(await staging.readText(row.blob))
+  if (queueStatus(candidate) !== 'pending') throw new GanglionError('not_pending')
+
+  const view = proposalViewOf(kb, staging)
+  const seqId = candidate.target ?? formatSeqId(kb.identity.prefix, nextNumber(kb))
+  const ownEdit = await splitEdit(kb, edit)
+  const proposed = await proposalOf(view, candidate, { edit: ownEdit, ids: { seqId, id: uuidv7() } })
+  const page = { ...proposed, candidate }
+  const landing = await pageToLand(kb, staging, page, { seqId, by, at })
+  const isEdited = isEdit(edit)
+  const decided = { of: [page], writes: async () => isEdited }
+  const landed = await landPages(kb, staging, { ...landing, decided }, { by, at })
+  if ('commit' in landed) {
+    return findCandidate(kb.projection.write, candidateId)?.approval ?? { seqId, documentId: null, ...landed }
+  }
+  const voted = isEdited ? await nextVersion(view, candidate, { edit: ownEdit, by, at }) : page
+  await recordVotes(kb, staging, [voted], { by, at, isRevised: isEdited, ...landed })
+  return landed
+}
+
+/** Commit of approved pages on main, and the candidates that were made for it. */
+export type Landing = Pick<LandedPages, 'candidates'> & {
+  files: Map<string, string | Buffer | null>
+  removals: Removal[]
+  subject: string
+  trailers: [string, string][]
+  decided: Omit<Decided, 'by'>
+}
+
+/** Commits pages to main, and the candidates that were made for them to the queue, unless more approvals are needed. */
+export async function landPages(
+  kb: KnowledgeBase,
+  staging: Staging,
+  { files, candidates, ...landing }: Landing,
+  { by, at }: Approver,
+): Promise<{ commit: Oid } | VotedFor> {
+  const decided = { ...landing.decided, by }
+  const awaiting = await awaitedApprovals(kb, staging, files, decided)
+  if (awaiting !== undefined) return { awaiting }
+  await commitToQueue(kb, staging, candidates, { by, at })
+  return { commit: await commitToMain(kb, staging, { ...landing, files, decided, at }) }
+}
+
+/** Page of one candidate. */
+type CandidatePage = Proposal & { candidate: Candidate }
+
+/** Returns the changes of files by an approval: the page, its pictures and answer tests, and pages whose links follow its new name. */
+async function pageToLand(
+  kb: KnowledgeBase,
+  staging: Staging,
+  proposed: CandidatePage,
+  { seqId, by, at }: Approver & { seqId: string },
+): Promise<Omit<Landing, 'decided'>> {
+  const { candidate, title, target } = proposed
+  const tests = await mergedTestFiles(proposalViewOf(kb, staging), [candidate])
+  // A file of a page that only the policy approved is visible to nobody, so its pictures stay in the text.
+  const { pages, files: pictures } = await takePictures(kb, by.id === policyActor.id ? [] : [proposed])
+  const [page = proposed] = pages
+  if (by.id === policyActor.id && (await opensUp(kb, staging, seqId, page))) throw new CuratorNeeded()
+  const { files, candidates, neurons } = await followName(kb, staging, page, { seqId, by, at })
+  const verb = page.text === null ? 'Remove' : target === undefined ? 'Add' : 'Update'
+  return {
+    files: new Map<string, string | Buffer | null>([...tests, ...files, ...pictures]),
+    candidates,
+    removals: page.text === null ? [{ seqId, candidateId: candidate.id }] : [],
+    subject: `${verb} "${title}"`,
+    trailers: [
+      ['Candidate', candidate.id],
+      ['Neuron', seqId],
+      ...approvalTrailers(neurons),
+      ['Kind', candidate.kind],
+      ['Connector', doorOf(candidate)],
+    ],
+  }
+}
+
+/** Returns the files of a page, with the pages whose links follow a rename or move of it, or with an alias. */
+async function followName(
+  kb: KnowledgeBase,
+  staging: Staging,
+  { path, text, movedFrom, title, target, candidate }: CandidatePage,
+  { seqId, by, at }: Approver & { seqId: string },
+): Promise<Pick<LandedPages, 'candidates' | 'neurons' | 'files'>> {
+  const files = new Map<string, string | null>(movedFrom === undefined ? [] : [[movedFrom, null]])
+  const isRenamed = target !== undefined && (title !== target.title || movedFrom !== undefined)
+  if (text === null || !isRenamed) return { files: files.set(path, text), candidates: [], neurons: [] }
+
+  const { rewriteLinks, defaultAudience } = await kb.settings()
+  const page = { seqId, before: target, path, blob: target.blob, text }
+  const { neurons: pages, aliases } = await followRenames(kb, staging, [page], {
+    rewriteLinks,
+    sight: isFirstCome(candidate) ? namesVisibleTo(kb.projection.write, seqId, defaultAudience) : undefined,
+    isTakenBack: () => isReversal(candidate),
+  })
+  const [own = page, ...others] = pages
+  const known = parseNeuronFile(text).fields.aliases
+  const renamed = editNeuron(own.text ?? text, { aliases: [...new Set([...known, ...(aliases.get(seqId) ?? [])])] })
+  if (!hasReadableSize(renamed)) {
+    throw new ValidationError({ title: ['makes the front matter larger than 16 KB: the old title stays as an alias'] })
+  }
+  const origin = { door: 'rename', by: by.id } as const
+  const following = takeNeurons(kb, staging, others, { actor: by, at, origin, reason: followsRename })
+  const {
+    candidates,
+    neurons,
+    files: rewritten,
+  } = await following.catch((error: unknown) => {
+    if (!(error instanceof PushRefused)) throw error
+    throw new ValidationError({ title: [`cannot change: a link to it cannot follow. ${error.message}`] })
+  })
+  return { files: new Map([...files, [path, renamed], ...rewritten]), candidates, neurons }
+}
+
+/**
+ * Returns an edit with the front matter at the head of its content applied.
+ * @throws {ValidationError} if that cannot be read, or if the content has an unresolved conflict
+ */
+async function splitEdit(kb: KnowledgeBase, edit: ApprovalEdit): Promise<ApprovalEdit> {
+  if (edit.content === undefined) return edit
+  const { content, tags, audience, isUnreadable } = openContent(edit.content)
+  if (isUnreadable) throw new ValidationError({ content: [unreadableHead] })
+  if (checkConflictMarkers(content).length > 0) {
+    throw new ValidationError({
+      content: ['has a conflict that is not solved: write what is right in place of the marked lines'],
+    })
+  }
+  const { defaultAudience } = await kb.settings()
+  const added = edit.tags === undefined ? tags : tags.filter((tag) => isInternal([tag]))
+  return { ...edit, content, adds: { tags: added, audience: audience && narrowed(audience, defaultAudience) } }
+}
+
+/** Returns the candidate with an edit as its next version, which discards all votes, and its page. */
+async function nextVersion(
+  view: ProposalView,
+  candidate: Candidate,
+  { edit, by, at }: Approver & { edit: ApprovalEdit },
+): Promise<CandidatePage> {
+  const { text, title, target } = await proposalOf(view, candidate, { edit })
+  const page = text ?? ''
+  const [content, frontMatter] = [parseNeuronFile(page).content, page.slice(0, fileLayout(page).bodyStart)]
+  const change = { title, content, frontMatter, base: target?.blob ?? null, metadata: candidate.metadata }
+  const next = revised(candidate, change, { by, at })
+  return { ...(await proposalOf(view, next)), candidate: next }
+}
+
 /**
  * Records somebody's votes for pages as an approval would make them now. `isRevised`: the voter has just written them, which is kept even
  * if they have no vote on it.
@@ -56,84 +231,34 @@ export async function recordVotes(
   kb: KnowledgeBase,
   staging: Staging,
   pages: readonly DecidedPage[],
-  { by, at, isRevised = false, awaiting }: { by: Actor; at: Date; isRevised?: boolean; awaiting: Awaiting },
+  { by, at, isRevised = false, awaiting }: Approver & VotedFor & { isRevised?: boolean },
 ): Promise<void> {
-  const told = { awaiting }
   // The sender sees this message, and may not know the owners in kb.yaml.
-  if (by.id === policyActor.id) throw new GanglionError('approval_needed', undefined, told)
+  if (by.id === policyActor.id) throw new GanglionError('approval_needed', undefined, { awaiting })
   const votes = await votesBy(kb, staging, pages, by)
   if (votes === undefined && !isRevised) {
-    throw new GanglionError('approval_needed', `You wrote it, or may have. ${awaitingText(awaiting)}`, told)
+    throw new GanglionError('approval_needed', `You wrote it, or may have. ${awaitingText(awaiting)}`, { awaiting })
   }
-  const voted =
-    votes?.map((vote) =>
-      withDecision(vote.candidate, { action: 'approve', at: at.toISOString(), by, for: vote.for }),
-    ) ?? pages.map(({ candidate }) => candidate)
-  await commitToQueue(kb, staging, voted, { by, at })
+  const vote = { action: 'approve', at: at.toISOString(), by } as const
+  const candidates =
+    votes?.map((each) => withDecision(each.candidate, { ...vote, for: each.for })) ??
+    pages.map(({ candidate }) => candidate)
+  await commitToQueue(kb, staging, candidates, { by, at })
 }
 
-/** Returns the files of an approval, with the pages whose links follow a rename or move of a Neuron, or an alias. */
-async function renamed(
-  kb: KnowledgeBase,
-  staging: Staging,
-  seqId: string,
-  { path, text, movedFrom, title, target }: Proposal,
-  { candidate, actor, now }: { candidate: Candidate; actor: Actor; now: Date },
-): Promise<Pick<LandedPages, 'candidates' | 'neurons'> & { files: Map<string, string | null> }> {
-  const files = new Map<string, string | null>(movedFrom === undefined ? [] : [[movedFrom, null]])
-  const isRenamed = target !== undefined && (title !== target.title || movedFrom !== undefined)
-  if (text === null || !isRenamed) return { files: files.set(path, text), candidates: [], neurons: [] }
-
-  const { rewriteLinks, defaultAudience } = await kb.settings()
-  const sight = isFirstCome(candidate) ? namesVisibleTo(kb.projection.write, seqId, defaultAudience) : undefined
-  const page = { seqId, before: target, path, blob: target.blob, text }
-  const { neurons: pages, aliases } = await followRenames(kb, staging, [page], {
-    rewriteLinks,
-    sight,
-    isTakenBack: () => isReversal(candidate),
-  })
-  const [own = page, ...others] = pages
-  const known = parseNeuronFile(text).fields.aliases
-  const kept = [...new Set([...known, ...(aliases.get(seqId) ?? [])])]
-  const renamedText = editNeuron(own.text ?? text, { aliases: kept })
-  if (!hasReadableSize(renamedText)) {
-    throw new ValidationError({ title: ['makes the front matter larger than 16 KB: the old title stays as an alias'] })
-  }
-  files.set(path, renamedText)
-  const landed = takeNeurons(kb, staging, others, {
-    ...{ actor, at: now },
-    origin: { door: 'rename', by: actor.id },
-    reason: followsRename,
-  })
-  const {
-    candidates,
-    neurons,
-    files: rewritten,
-  } = await landed.catch((error: unknown) => {
-    if (!(error instanceof PushRefused)) throw error
-    throw new ValidationError({ title: [`cannot change: a link to it cannot follow. ${error.message}`] })
-  })
-  for (const [other, rewrittenText] of rewritten) files.set(other, rewrittenText)
-  return { files, candidates, neurons }
-}
-
-/** Returns what a pending candidate needs besides the approval of any curator; undefined also if it cannot be merged now. */
-export async function awaitingOf(kb: KnowledgeBase, candidate: Candidate): Promise<Awaiting | undefined> {
-  return (await decisionOf(kb, candidate)).awaiting
-}
-
-/** Returns the result of {@link awaitingOf}, with the votes that count now by voter. */
+/**
+ * Returns what a pending candidate needs besides the approval of any curator, undefined also if it cannot be merged now, and the votes that
+ * count now by voter.
+ */
 export async function decisionOf(
   kb: KnowledgeBase,
   candidate: Candidate,
 ): Promise<{ awaiting?: Awaiting | undefined; votes: ReadonlyMap<string, Actor> }> {
-  const { read: sql } = kb.projection
   const { deciding } = await kb.settings()
   if (deciding === null || isOpenToCurators(deciding)) return { votes: new Map() }
-  const view = { sql, readText: (oid: string) => kb.repository.readText(oid), parser: kb.parser }
+  const view = proposalViewOf(kb)
   try {
-    const proposal = await proposalOf(view, candidate)
-    const { path, text, movedFrom } = proposal
+    const { path, text, movedFrom } = await proposalOf(view, candidate)
     const files = new Map(movedFrom === undefined ? [] : [[movedFrom, null] as const])
     const tests = await mergedTestFiles(view, [candidate])
     const page = { candidate, path, text }
@@ -144,10 +269,6 @@ export async function decisionOf(
     if (error instanceof GanglionError || error instanceof ValidationError) return { votes: new Map() }
     throw error
   }
-}
-
-export function proposalViewOf(kb: KnowledgeBase, staging: Staging): ProposalView {
-  return { sql: kb.projection.write, readText: (oid) => staging.readText(oid), parser: kb.parser }
 }
 
 /**
@@ -181,105 +302,4 @@ function keepsHidden(before: string, after: string): boolean {
     left.set(line, count - 1)
     return count > 0
   })
-}
-
-/**
- * Returns an edit with the front matter at the head of its content applied.
- * @throws {ValidationError} if that cannot be read, or if the content has an unresolved conflict
- */
-async function openedEdit(kb: KnowledgeBase, edit: ApprovalEdit): Promise<ApprovalEdit> {
-  if (edit.content === undefined) return edit
-  const { content, tags, audience, isUnreadable } = openContent(edit.content)
-  if (isUnreadable) throw new ValidationError({ content: [unreadableHead] })
-  if (checkConflictMarkers(content).length > 0) {
-    throw new ValidationError({
-      content: ['has a conflict that is not solved: write what is right in place of the marked lines'],
-    })
-  }
-  const { defaultAudience } = await kb.settings()
-  const added = edit.tags === undefined ? tags : tags.filter((tag) => isInternal([tag]))
-  return { ...edit, content, adds: { tags: added, audience: audience && narrowed(audience, defaultAudience) } }
-}
-
-/** True if somebody approves a candidate with changes of their own. */
-export function isEdit(edit: ApprovalEdit): boolean {
-  return Object.values(edit).some((part) => part !== undefined)
-}
-
-/** Returns the candidate with an edit as its next version, which discards all votes. */
-async function edited(
-  kb: KnowledgeBase,
-  staging: Staging,
-  candidate: Candidate,
-  { edit, by, at }: { edit: ApprovalEdit; by: Actor; at: Date },
-): Promise<Candidate> {
-  const { text, title, target } = await proposalOf(proposalViewOf(kb, staging), candidate, { edit })
-  const page = text ?? ''
-  const [content, frontMatter] = [parseNeuronFile(page).content, page.slice(0, fileLayout(page).bodyStart)]
-  const { metadata } = candidate
-  return revised(candidate, { title, content, frontMatter, base: target?.blob ?? null, metadata }, { by, at })
-}
-
-/**
- * Approves a candidate within a group commit, or records a vote if `kb.yaml` requires more; an edit is then its next version. Throws only
- * before it stages anything.
- * @throws {GanglionError} `approval_needed` if the actor's approval does not count
- */
-export async function approveStaged(
-  kb: KnowledgeBase,
-  staging: Staging,
-  candidateId: string,
-  edit: ApprovalEdit,
-  actor: Actor,
-  now: Date,
-): Promise<ApprovedNeuron | VotedFor> {
-  const row = findCandidate(kb.projection.write, candidateId)
-  if (row === undefined) throw new GanglionError('not_found')
-  if (row.approval !== undefined) return row.approval
-  const candidate = parseCandidate(await staging.readText(row.blob))
-  if (queueStatus(candidate) !== 'pending') throw new GanglionError('not_pending')
-
-  const ids = { seqId: candidate.target ?? formatSeqId(kb.identity.prefix, nextNumber(kb)), id: uuidv7() }
-  const opened = await openedEdit(kb, edit)
-  const view = proposalViewOf(kb, staging)
-  const proposed = await proposalOf(view, candidate, { edit: opened, ids })
-  const tests = await mergedTestFiles(view, [candidate])
-  const isPolicy = actor.id === policyActor.id
-  // A file of a page that only the policy approved is visible to nobody, so its pictures stay in the text.
-  const brought = isPolicy ? undefined : await takePictures(kb, [proposed])
-  const [proposal = proposed] = brought?.pages ?? []
-  const { text, title, target } = proposal
-  if (isPolicy && (await opensUp(kb, staging, ids.seqId, proposal))) throw new CuratorNeeded()
-  const removals = text === null ? [{ seqId: ids.seqId, candidateId }] : []
-  const {
-    files: pages,
-    candidates,
-    neurons,
-  } = await renamed(kb, staging, ids.seqId, proposal, { candidate, actor, now })
-  const files = new Map<string, string | Buffer | null>([...tests, ...pages, ...(brought?.files ?? [])])
-  const isEdited = isEdit(edit)
-  const { path } = proposal
-  const decided = { by: actor, of: [{ candidate, path, text: proposed.text }], writes: async () => isEdited }
-  const awaiting = await awaitedApprovals(kb, staging, files, decided)
-  if (awaiting !== undefined) {
-    const voted = isEdited ? await edited(kb, staging, candidate, { edit: opened, by: actor, at: now }) : candidate
-    const page = isEdited ? await proposalOf(view, voted) : proposed
-    await recordVotes(kb, staging, [{ ...page, candidate: voted }], {
-      ...{ by: actor, at: now, isRevised: isEdited, awaiting },
-    })
-    return { awaiting }
-  }
-  await commitToQueue(kb, staging, candidates, { by: actor, at: now })
-  const commit = await commitToMain(kb, staging, {
-    ...{ files, removals, decided, at: now },
-    subject: `${text === null ? 'Remove' : target === undefined ? 'Add' : 'Update'} "${title}"`,
-    trailers: [
-      ['Candidate', candidateId],
-      ['Neuron', ids.seqId],
-      ...approvalTrailers(neurons),
-      ['Kind', candidate.kind],
-      ['Connector', doorOf(candidate)],
-    ],
-  })
-  return findCandidate(kb.projection.write, candidateId)?.approval ?? { seqId: ids.seqId, documentId: null, commit }
 }

@@ -140,7 +140,7 @@ export async function approveCandidate(
       if (isAgain && isEdit(edit) && !(await isApprovedBy(staging, approval, actor))) {
         throw new GanglionError('not_pending')
       }
-      return { isAgain, ...(await approveStaged(kb, staging, candidateId, edit, actor, ctx.now())) }
+      return { isAgain, ...(await approveStaged(kb, staging, candidateId, { edit, by: actor, at: ctx.now() })) }
     },
   )
   if ('awaiting' in approval) return emitAct(ctx, 'approve', { candidateId, status: 'pending', ...approval })

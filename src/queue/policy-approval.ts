@@ -135,7 +135,7 @@ export async function approveByPolicy(
   const held = objection ?? (isCopy ? copyOfPage : undefined)
   if (held !== undefined) return leaveToCurator(kb, staging, candidateId, held, now)
   try {
-    await approveStaged(kb, staging, candidateId, {}, policyActor, now)
+    await approveStaged(kb, staging, candidateId, { by: policyActor, at: now })
   } catch (error) {
     const isRefused =
       error instanceof GanglionError || error instanceof ValidationError || error instanceof CuratorNeeded

@@ -10,8 +10,7 @@ import { bundleOf, type Mate } from '../kb/projection/candidate-queue.ts'
 import { findNeuron } from '../kb/projection/neuron-queries.ts'
 import type { AllTables } from '../kb/projection/projection.ts'
 import { mainRef } from '../kb/refs/kb-refs.ts'
-import { awaitedApprovals } from '../kb/writing/approvals.ts'
-import { commitToMain, commitToQueue } from '../kb/writing/commits.ts'
+import { commitToQueue } from '../kb/writing/commits.ts'
 import { mergedTestFiles } from '../kb/writing/merge-candidate.ts'
 import { approvalTrailers, subjectOf } from '../kb/writing/push-main.ts'
 import { PushRefused } from '../kb/writing/pushed-neurons.ts'
@@ -19,10 +18,10 @@ import { withDecision } from '../kb/writing/record.ts'
 import { takeNeurons, takePictures } from '../kb/writing/take-neurons.ts'
 import { parseCandidate } from '../markdown/file/candidate-file.ts'
 import { actorOf, bareId, type Caller } from '../rules/access/caller.ts'
-import type { Actor, Candidate } from '../rules/candidates/candidate.ts'
+import type { Candidate } from '../rules/candidates/candidate.ts'
 import { folderChanges } from '../rules/paths/folder-changes.ts'
 import { pathKey } from '../rules/paths/portable-path.ts'
-import { proposalViewOf, recordVotes } from './approval.ts'
+import { type Approver, type Landing, landPages, proposalViewOf, recordVotes } from './approval.ts'
 import { candidateChange } from './heads/candidate-change.ts'
 import { seenOf } from './heads/judged-head.ts'
 
@@ -89,7 +88,7 @@ type WaitingBundle = { records: readonly Candidate[]; leaves: ReadonlySet<string
  */
 export function approveBundle(ctx: Context, caller: Caller, judged: JudgedBundle): Promise<string[]> {
   return decideBundle(ctx, caller, judged, (kb, staging, bundle) =>
-    approveBundleStaged(kb, staging, bundle, actorOf(caller), ctx.now()),
+    approveBundleStaged(kb, staging, bundle, { by: actorOf(caller), at: ctx.now() }),
   )
 }
 
@@ -98,8 +97,7 @@ async function approveBundleStaged(
   kb: KnowledgeBase,
   staging: Staging,
   { records, leaves }: WaitingBundle,
-  actor: Actor,
-  at: Date,
+  { by, at }: Approver,
 ): Promise<'approve' | 'vote'> {
   const [view, main] = [{ ...proposalViewOf(kb, staging), leaves }, staging.head(mainRef) ?? '']
   const found = await Promise.all(records.map((record) => candidateChange(view, main, record)))
@@ -117,28 +115,23 @@ async function approveBundleStaged(
   const { pages, files: pictures } = await takePictures(kb, neurons)
   const tests = await mergedTestFiles(view, records)
   const moved = changes.flatMap(({ movedFrom }) => (movedFrom === undefined ? [] : [[movedFrom, null] as const]))
-  const landed = await takeNeurons(kb, staging, pages, {
-    ...{ actor, at },
-    origin: { door: 'main', by: bareId(actor) },
+  const taking = await takeNeurons(kb, staging, pages, {
+    ...{ actor: by, at },
+    origin: { door: 'main', by: bareId(by) },
     reason: 'approved with a push',
   }).catch((error: unknown) => {
     throw error instanceof PushRefused ? new GanglionError('merge_conflict') : error
   })
-  const { candidates, files: taken, removals } = landed
-  const files = new Map<string, string | Buffer | null>([...moved, ...tests, ...pictures, ...taken])
-  const decided = { by: actor, of: changes }
-  const awaiting = await awaitedApprovals(kb, staging, files, decided)
-  if (awaiting !== undefined) {
-    await recordVotes(kb, staging, changes, { by: actor, at, awaiting })
-    return 'vote'
+  const landing: Landing = {
+    ...{ candidates: taking.candidates, removals: taking.removals, decided: { of: changes } },
+    files: new Map<string, string | Buffer | null>([...moved, ...tests, ...pictures, ...taking.files]),
+    subject: subjectOf(taking.neurons),
+    trailers: [...approvalTrailers(taking.neurons), ['Connector', records[0]?.connector ?? 'git']],
   }
-  await commitToQueue(kb, staging, candidates, { by: actor, at })
-  await commitToMain(kb, staging, {
-    ...{ files, removals, decided, at },
-    subject: subjectOf(landed.neurons),
-    trailers: [...approvalTrailers(landed.neurons), ['Connector', records[0]?.connector ?? 'git']],
-  })
-  return 'approve'
+  const landed = await landPages(kb, staging, landing, { by, at })
+  if ('commit' in landed) return 'approve'
+  await recordVotes(kb, staging, changes, { by, at, ...landed })
+  return 'vote'
 }
 
 /** Dismisses the pending candidates of a push as a curator. @throws {GanglionError} as {@link approveBundle}, and `record_full` */
@@ -196,13 +189,12 @@ export async function approveWholeBundle(
   kb: KnowledgeBase,
   staging: Staging,
   { candidateId, among }: { candidateId: string; among: ReadonlySet<string> },
-  actor: Actor,
-  at: Date,
+  approver: Approver,
 ): Promise<string[]> {
   const { write: sql } = kb.projection
   const row = findCandidate(sql, candidateId)
   const mates = row === undefined ? [] : bundleOf(sql, row)
   if (mates.length < 2 || !mates.every(({ id }) => among.has(id))) return []
-  await approveBundleStaged(kb, staging, await waitingBundle(sql, staging, mates), actor, at)
+  await approveBundleStaged(kb, staging, await waitingBundle(sql, staging, mates), approver)
   return mates.map(({ id }) => id)
 }

@@ -120,7 +120,7 @@ type Draft = Pick<
 /** Result. `awaitsTests`: the policy approves it once the answer tests have run. */
 type Submitted = { row: CandidateRow; warnings: Warning[]; awaitsTests?: true }
 
-export async function prepareCandidate(
+async function prepareCandidate(
   kb: KnowledgeBase,
   caller: Caller,
   input: CandidateInput,
@@ -209,7 +209,7 @@ function approvalWarnings(sql: MainTables, { sees }: Draft, { approval }: Candid
   return takenNames(sql, seqId, (other) => sees(accessOf(sql, other) ?? { audience: [], tags: [] }))
 }
 
-export async function toCandidate(
+async function toCandidate(
   kb: KnowledgeBase,
   staging: Staging,
   draft: Draft,

@@ -101,7 +101,7 @@ async function reverseOf(
 }
 
 /** Connector of the reversal of a single approval. */
-export const reverseConnector = 'console'
+const reverseConnector = 'console'
 
 /**
  * Returns the pending reversal that proposes the same, whether it reverts one approval or all changes of a writer. Must run within a write.

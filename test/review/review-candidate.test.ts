@@ -94,7 +94,8 @@ test('a conflict shows three texts and the merged one, with markers; an edit of 
     problem: 'merge_conflict',
     conflict: { base: 'one\ntwo\nthree\n', current: 'ONE\ntwo\nTHREE\n', isSolvable: true },
   })
-  const { merged = '', commit: base } = sides.conflict ?? {}
+  const { merged = '' } = sides.conflict ?? {}
+  const base = sides.commit
   expect(merged).toMatch(/^<{7} .+\nONE\n\|{7} .+\none\n={7}\neins\n>{7} .+\ntwo\nTHREE\n$/)
   expect(sides.after?.content).toBe(merged)
   const unsolved = approve(second, { content: merged, base, seen: entry.seen })

@@ -6,7 +6,7 @@ import { maxPreviewed } from '../../contract/preview.ts'
 import { markMentions, mentionedIn } from '../../markdown/mentions.ts'
 import { type Rendered, renderMarkdown } from '../../pages/render-page.ts'
 import { rebasePage } from '../../pages/write/rebase-page.ts'
-import { readOutcome, type CandidateReview, type ReviewStep, reviewCandidate } from '../../review/review-candidate.ts'
+import { type CandidateReview, type ReviewStep, readOutcome, reviewCandidate } from '../../review/review-candidate.ts'
 import { similarNeurons } from '../../review/similar-neurons.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { awaitingText } from '../../rules/deciding.ts'
@@ -16,7 +16,17 @@ import { page, type Visit } from '../layout/page.ts'
 import { withQuery } from '../layout/page-routes.ts'
 import { changeSection, testsSection } from './change-section.ts'
 import { editConflict, editForm, type TypedEdit } from './edit-form.ts'
-import { badges, confidenceText, countText, intentText, keysHelp, kindLabels, statusLabels, verdictText, warningList } from './entry-parts.ts'
+import {
+  badges,
+  confidenceText,
+  countText,
+  intentText,
+  keysHelp,
+  kindLabels,
+  statusLabels,
+  verdictText,
+  warningList,
+} from './entry-parts.ts'
 import { duplicateSection, effectsSection, fieldSection, linkSection, similarList, similarSection } from './facts.ts'
 import { bundleSection } from './list-page.ts'
 import { outcomeNotice, proposedNotice, undoForm } from './outcome-notice.ts'

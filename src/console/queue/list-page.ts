@@ -12,7 +12,19 @@ import { type Html, html, icon, when } from '../layout/html-template.ts'
 import { filterChip, liveNotice, savedFilter, wordsFilter } from '../layout/list-parts.ts'
 import { page, type Visit } from '../layout/page.ts'
 import type { ConsoleRequest, PageAnswer } from '../layout/page-routes.ts'
-import { badges, countText, intentText, keysHelp, kindLabels, percent, saysMore, statusLabels, verdictText, warningList, zoneLabels } from './entry-parts.ts'
+import {
+  badges,
+  countText,
+  intentText,
+  keysHelp,
+  kindLabels,
+  percent,
+  saysMore,
+  statusLabels,
+  verdictText,
+  warningList,
+  zoneLabels,
+} from './entry-parts.ts'
 import { outcomeNotice, togetherNotice } from './outcome-notice.ts'
 import { bundleMark, candidateUrl, type ListParams, listPath, pageLength, type QueueParams, viewOf } from './view.ts'
 

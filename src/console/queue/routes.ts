@@ -1,11 +1,30 @@
 import { z } from 'zod'
-import { Assignment, CandidateComment, CandidateEdit, CandidatePath, ChangeRequest, Dismissal } from '../../contract/candidates.ts'
+import {
+  Assignment,
+  CandidateComment,
+  CandidateEdit,
+  CandidatePath,
+  ChangeRequest,
+  Dismissal,
+} from '../../contract/candidates.ts'
 import { GanglionError, undefinedOn, ValidationError } from '../../contract/errors.ts'
 import { parseSent } from '../../contract/faults.ts'
-import { approveCandidate, assignCandidate, dismissCandidate, reopenCandidate, requestChanges, commentCandidate } from '../../queue/decide-candidate.ts'
+import {
+  approveCandidate,
+  assignCandidate,
+  commentCandidate,
+  dismissCandidate,
+  reopenCandidate,
+  requestChanges,
+} from '../../queue/decide-candidate.ts'
 import { nextInQueue } from '../../queue/lists/list-queue.ts'
 import { proposeReverse } from '../../review/propose-reverse.ts'
-import { type ReviewOutcome, readOutcome, type CandidateReview, reviewCandidate } from '../../review/review-candidate.ts'
+import {
+  type CandidateReview,
+  type ReviewOutcome,
+  readOutcome,
+  reviewCandidate,
+} from '../../review/review-candidate.ts'
 import { similarNeurons } from '../../review/similar-neurons.ts'
 import { consolePages, isFragment, type PageAnswer } from '../layout/page-routes.ts'
 import { candidateHtml, type Typed } from './candidate-page.ts'
@@ -14,7 +33,16 @@ import { proposedEdit, type TypedEdit } from './edit-form.ts'
 import { similarList } from './facts.ts'
 import { queueList } from './list-page.ts'
 import { outcomeNotice, refusalText } from './outcome-notice.ts'
-import { CandidateParams, candidateUrl, ListParams, listPath, pageLength, QueueParams, type SentOfOne, viewOf } from './view.ts'
+import {
+  CandidateParams,
+  candidateUrl,
+  ListParams,
+  listPath,
+  pageLength,
+  QueueParams,
+  type SentOfOne,
+  viewOf,
+} from './view.ts'
 
 type Sending = { form: 'edit' | 'dismiss' | 'comment' | 'reverse'; typed: Typed }
 

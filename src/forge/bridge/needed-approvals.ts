@@ -6,7 +6,7 @@ import { whoIs } from '../../kb/access/who-is.ts'
 import { findCandidate } from '../../kb/projection/candidate-index.ts'
 import { authorsAmong, awaitedApprovals } from '../../kb/writing/approvals.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
-import { awaitingOf } from '../../queue/approval.ts'
+import { decisionOf } from '../../queue/approval.ts'
 import { awaitingText, isOpenToCurators, mayBeAmong } from '../../rules/deciding.ts'
 import { literal } from '../../rules/text/literal.ts'
 import { isForgeError, type Linked } from './linked.ts'
@@ -33,7 +33,7 @@ export async function neededApprovals(
     const row = findCandidate(kb.projection.read, id)
     if (row?.status !== 'pending') continue
     const candidate = parseCandidate(await kb.repository.readText(row.blob))
-    const awaiting = await awaitingOf(kb, candidate)
+    const { awaiting } = await decisionOf(kb, candidate)
     mayCount &&= !mayBeAmong(await authorsAmong([candidate], deciding, nameOf), anybody)
     all.votes = Math.max(all.votes, awaiting?.votes ?? 0)
     for (const people of awaiting?.owners ?? []) {

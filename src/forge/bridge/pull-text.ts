@@ -1,7 +1,7 @@
 import { undefinedOn } from '../../contract/errors.ts'
 import type { Context } from '../../kb/context.ts'
 import type { CandidateRow } from '../../kb/projection/candidate-index.ts'
-import { findQueued } from '../../queue/find-queued.ts'
+import { findQueued } from '../../queue/describe-candidate.ts'
 import type { QueueEntry } from '../../queue/lists/list-queue.ts'
 import { readCandidate } from '../../queue/read-candidate.ts'
 import type { LinkChange, LinkChanges } from '../../review/link-changes.ts'

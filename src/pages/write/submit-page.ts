@@ -60,7 +60,7 @@ export async function submitPage(
     // An edit of a page that was removed meanwhile must not restore it.
     if (seqId !== undefined && before === undefined) throw new GanglionError('target_not_found')
     if (publish) {
-      const approval = await approveStaged(kb, staging, candidateId, {}, actor, at)
+      const approval = await approveStaged(kb, staging, candidateId, { by: actor, at })
       return 'awaiting' in approval ? { candidateId, status: 'pending', ...approval } : approved(candidateId, approval)
     }
     await proposalOf(proposalViewOf(kb, staging), parseCandidate(await staging.readText(row.blob)))

@@ -151,18 +151,18 @@ export function reviewVersion(sql: Sql, row: Pick<CandidateRow, 'blob' | 'target
 }
 
 /** True if an `If-Match` lists a version: `*`, or a tag of {@link reviewVersion} and a hash, weak or not. */
-export function isListed(ifMatch: string, version: string): boolean {
+function isListed(ifMatch: string, version: string): boolean {
   const tags = ifMatch.split(',').map((tag) => tag.trim())
   return tags.some((tag) => tag === '*' || /^(?:W\/)?"(.+)\.[\w-]+"$/.exec(tag)?.[1] === version)
 }
 
 /** Thrown if the `If-Match` of a decision does not match: `stale_head` with the present `head`, or `not_pending`. */
-export class PreconditionFailed extends GanglionError {
+class PreconditionFailed extends GanglionError {
   override readonly status = 412
 }
 
 /** @throws {GanglionError} `not_pending` if it was decided since, `stale_head` if it or its target has changed */
-export function checkSeen(sql: Sql, candidateId: string, seen: string): void {
+function checkSeen(sql: Sql, candidateId: string, seen: string): void {
   const row = findCandidate(sql, candidateId)
   if (row === undefined) throw new GanglionError('not_found')
   if (row.status !== 'pending') throw new GanglionError('not_pending')

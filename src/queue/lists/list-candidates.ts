@@ -14,7 +14,7 @@ import type { CandidateRow } from '../../kb/projection/candidate-index.ts'
 import { isSender, queuePosition, sentBy } from '../../kb/projection/candidate-queue.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { isUuid } from '../../rules/candidates/candidate-id.ts'
-import { findQueued } from '../find-queued.ts'
+import { findQueued } from '../describe-candidate.ts'
 import {
   decodeQueueCursor,
   encodeQueueCursor,

@@ -14,7 +14,7 @@ import { titleOf } from '../../kb/projection/neuron-queries.ts'
 import type { AllTables } from '../../kb/projection/projection.ts'
 import type { KbLabel } from '../../kb/readable-kb.ts'
 import type { Caller } from '../../rules/access/caller.ts'
-import { findQueued } from '../find-queued.ts'
+import { findQueued } from '../describe-candidate.ts'
 import { seenOf } from '../heads/judged-head.ts'
 import { type BundleEntry, bundleEntry } from '../push-bundle.ts'
 import {

@@ -64,11 +64,11 @@ async function layCandidatesOver(
       // The members of a conflicting bundle that do not conflict are shown.
       const bundle = { candidateId, among: left }
       const bundled =
-        (await approveWholeBundle(kb, staging, bundle, actor, at).catch(undefinedOn('merge_conflict'))) ?? []
+        (await approveWholeBundle(kb, staging, bundle, { by: actor, at }).catch(undefinedOn('merge_conflict'))) ?? []
       for (const id of bundled) left.delete(id)
       if (bundled.length > 0) continue
       try {
-        await approveStaged(kb, staging, candidateId, {}, actor, at)
+        await approveStaged(kb, staging, candidateId, { by: actor, at })
       } catch (error) {
         if (!(error instanceof GanglionError || error instanceof ValidationError)) throw error
         const code = error instanceof GanglionError ? error.code : 'validation'
