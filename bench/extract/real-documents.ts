@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { decodeText } from '../../src/sources/extract/encoding/decode-text.ts'
+import { decodeText } from '../../src/sources/extract/decode-text.ts'
 import { families, successors } from '../../src/sources/extract/registry.ts'
 import { ExtractionError } from '../../src/sources/extracted.ts'
 import { type Agreement, compareTexts } from './compare.ts'

@@ -4,8 +4,7 @@ import { Timestamp } from '../../contract/identifiers.ts'
 import { CandidateKind, Zone } from '../../contract/vocabulary.ts'
 import { type Candidate, decisionActions } from '../../rules/candidates/candidate.ts'
 import { parseYaml } from '../yaml/yaml.ts'
-import { joinBody, splitBody } from './file-body.ts'
-import { fileLayout, formatFrontMatter } from './front-matter.ts'
+import { fileLayout, formatFrontMatter, joinBody, splitBody } from './front-matter.ts'
 
 /** Thrown if a file on the queue is not in the format of `formatCandidate`. */
 export class CandidateFileError extends Error {

@@ -3,7 +3,7 @@ import { isMap, isScalar, type Node } from 'yaml'
 import { GanglionError } from '../../contract/errors.ts'
 import { readPlainYaml } from '../yaml/plain-yaml.ts'
 import { definedEntries, parseYaml, parseYamlDocument, type YamlInput, type YamlInputMap } from '../yaml/yaml.ts'
-import type { YamlMap } from '../yaml/yaml-value.ts'
+import type { YamlMap } from '../yaml/yaml-scalar.ts'
 import { entryLines, fileLayout, formatFrontMatter, parseFrontMatter } from './front-matter.ts'
 import {
   applySplices,

@@ -1,9 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Finding, NeuronFields } from '../../rules/neurons/neuron.ts'
 import type { YamlInput, YamlInputMap } from '../yaml/yaml.ts'
-import type { YamlValue } from '../yaml/yaml-value.ts'
-import { joinBody, replaceContent, splitBody } from './file-body.ts'
-import { fileLayout, formatFrontMatter, frontMatterKeyLine, parseFrontMatter } from './front-matter.ts'
+import type { YamlValue } from '../yaml/yaml-scalar.ts'
+import {
+  fileLayout,
+  formatFrontMatter,
+  frontMatterKeyLine,
+  joinBody,
+  parseFrontMatter,
+  replaceContent,
+  splitBody,
+} from './front-matter.ts'
 import { editFrontMatter } from './front-matter-edit.ts'
 import { foreignIdKey, neuronKeys, readNeuronFields, spelledKeys } from './neuron-fields.ts'
 import { type PropertyLink, propertyLinks } from './property-links.ts'

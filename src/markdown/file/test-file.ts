@@ -4,7 +4,7 @@ import { faultOf } from '../../contract/faults.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
 import { lineFinder, oneLine } from '../../rules/text/lines.ts'
 import { parseFullYaml, parseYamlDocument } from '../yaml/yaml.ts'
-import type { YamlValue } from '../yaml/yaml-value.ts'
+import type { YamlValue } from '../yaml/yaml-scalar.ts'
 
 /** Answer test with the 1-based line of its start. */
 export type PlacedTest = { line: number; test: AnswerTest }

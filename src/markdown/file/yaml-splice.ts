@@ -1,6 +1,6 @@
 import type { Node, Pair } from 'yaml'
 import type { YamlInput } from '../yaml/yaml.ts'
-import type { YamlValue } from '../yaml/yaml-value.ts'
+import type { YamlValue } from '../yaml/yaml-scalar.ts'
 import { formatValue } from './front-matter.ts'
 
 export type YamlPair = Pair<Node, Node | null>

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { YamlMap, YamlValue } from '../yaml/yaml-value.ts'
+import type { YamlMap, YamlValue } from '../yaml/yaml-scalar.ts'
 
 /** Three versions of a text, of its fields, or of one field. */
 export type Versions<T> = { base: T; current: T; proposed: T }

@@ -1,9 +1,12 @@
-import { type Merge, mergeText } from '../../rules/neurons/merge.ts'
-import { fileLayout } from '../file/front-matter.ts'
-import { FrontMatterError } from '../file/front-matter-edit.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { type Conflict, type Merge, mergeText } from '../../rules/neurons/merge.ts'
+import { unixLines } from '../../rules/text/line-endings.ts'
+import { entryLines, fileLayout, parseFrontMatter } from '../file/front-matter.ts'
+import { editFrontMatter, FrontMatterError } from '../file/front-matter-edit.ts'
 import { editNeuron, parseNeuronFile } from '../file/neuron-file.ts'
+import type { YamlMap } from '../yaml/yaml-scalar.ts'
 import type { Versions } from './merge-fields.ts'
-import { mergeBlocks } from './merge-front-matter.ts'
+import { mergeFields } from './merge-fields.ts'
 
 /**
  * Three-way merge of pages: front matter by keys, as in `mergeBlocks`, and content by lines. Line numbers of conflicts refer to the current
@@ -40,4 +43,88 @@ function partsOf(page: string) {
   const { bodyStart } = fileLayout(page)
   const { content, contentLine } = parseNeuronFile(page)
   return { block: page.slice(0, bodyStart), body: page.slice(bodyStart), content, contentLine }
+}
+
+/**
+ * Three-way merge of front matter blocks, `---` lines included, by key; see `mergeFields`. The current block keeps its order, line endings,
+ * and the text around values. Merges by lines if one of the blocks cannot be parsed.
+ */
+export function mergeBlocks(blocks: Versions<string>, told: ReadonlySet<string>): Merge {
+  const read = ofEach(blocks, parseFrontMatter)
+  if ([read.base, read.current, read.proposed].some(({ problems }) => problems.length > 0)) return mergeLines(blocks)
+
+  const versions = ofEach(read, ({ data }) => data)
+  const { fields, settled, conflicts } = mergeFields(versions, told)
+  if (conflicts.length > 0) return { conflicts: conflicts.map((key) => conflictOf(key, blocks, versions)) }
+  const valuesOf = (keys: readonly string[]) => Object.fromEntries(keys.map((key) => [key, fields[key]]))
+  const isKept = (key: string) => isDeepStrictEqual(fields[key], versions.current[key])
+  const merged = mergeEntries(
+    ofEach(blocks, (block) => editFrontMatter(block, valuesOf(settled))),
+    isKept,
+  )
+  if (isOf(merged, fields)) return { text: merged }
+  return { text: editFrontMatter(blocks.current, valuesOf(Object.keys({ ...versions.current, ...fields }))) }
+}
+
+function mergeLines({ base, current, proposed }: Versions<string>): Merge {
+  return mergeText(base, current, proposed)
+}
+
+/**
+ * Merges the lines of each key separately, so that values keep their quotes. Lines that conflict, for instance in a comment, are the
+ * proposal's if its value is.
+ */
+function mergeEntries(blocks: Versions<string>, isKept: (key: string) => boolean): string {
+  const { bodyStart, ...layout } = fileLayout(blocks.current)
+  if (layout.kind !== 'block') return blocks.current
+  const { eol, yaml, yamlStart } = layout
+  const entriesLike = (block: string) => entriesOf(block.replace(/\r?\n/g, eol))
+  const entries = { ...ofEach(blocks, entriesLike), current: entriesOf(blocks.current) }
+  const keys = [...new Set([...entries.current.keys(), ...entries.proposed.keys()])]
+  const merged = keys.map((key) => {
+    const versions = ofEach(entries, (of) => of.get(key) ?? '')
+    const lines = mergeLines(versions)
+    return 'text' in lines ? lines.text : isKept(key) ? versions.current : versions.proposed
+  })
+  return blocks.current.slice(0, yamlStart) + merged.join('') + blocks.current.slice(yamlStart + yaml.length)
+}
+
+function isOf(block: string, fields: YamlMap): boolean {
+  const { data, problems } = parseFrontMatter(block)
+  return problems.length === 0 && isDeepStrictEqual(data, fields)
+}
+
+function conflictOf(key: string, blocks: Versions<string>, versions: Versions<YamlMap>): Conflict {
+  const before: string[] = ['---\n']
+  for (const [other, lines] of entriesOf(blocks.current)) {
+    if (other === key) break
+    before.push(lines)
+  }
+  const textOf = (side: keyof Versions<string>) => unixLines(entryOf(key, blocks[side], versions[side]))
+  const sides = { base: textOf('base'), current: textOf('current'), proposed: textOf('proposed') }
+  return { line: before.join('').split('\n').length, ...sides }
+}
+
+/** Returns the entry as written, or in Ganglion's own form if its lines cannot be separated from others. */
+function entryOf(key: string, block: string, { [key]: value }: YamlMap): string {
+  if (value === undefined) return ''
+  const written = entryLines(key, value).map((line) => `${line}\n`)
+  return entriesOf(block).get(key) ?? written.join('')
+}
+
+/** Returns the lines of each key, with the comments below it. Lines above the first key are under the empty key. */
+function entriesOf(block: string): Map<string, string> {
+  const layout = fileLayout(block)
+  const yaml = layout.kind === 'block' ? layout.yaml : ''
+  const entries = new Map<string, string>()
+  let key = ''
+  for (const line of yaml.match(/[^\n]*\n/g) ?? []) {
+    key = /^([^\s#"'[\]{},&*!|>%@`?-][^\n]*?):\s/.exec(line)?.[1] ?? key
+    entries.set(key, (entries.get(key) ?? '') + line)
+  }
+  return entries
+}
+
+function ofEach<From, To>({ base, current, proposed }: Versions<From>, of: (version: From) => To): Versions<To> {
+  return { base: of(base), current: of(current), proposed: of(proposed) }
 }

@@ -1,6 +1,6 @@
+import { threadId } from 'node:worker_threads'
 import type { Piscina } from 'piscina'
 import { startPool } from '../../system/task-pool.ts'
-import type { BudgetTask } from './budget-task.ts'
 
 type BudgetPoolOptions = Parameters<typeof startPool>[0]
 
@@ -54,4 +54,18 @@ export class BudgetPool<Request, Result> {
     this.#isClosed = true
     await (await this.#pool)?.destroy()
   }
+}
+
+/**
+ * Requests for a worker. `started`: two cells of shared memory that are set when the work begins, to the thread's id and the CPU time that
+ * it has used before, in milliseconds.
+ */
+export type BudgetTask<Request> = { requests: readonly Request[]; started: Int32Array<SharedArrayBuffer> }
+
+/** Records in a worker that a task begins. */
+export function noteStart(started: Int32Array<SharedArrayBuffer>): void {
+  const { user, system } = process.threadCpuUsage()
+  Atomics.store(started, 1, (user + system) / 1000)
+  Atomics.store(started, 0, threadId)
+  Atomics.notify(started, 0)
 }

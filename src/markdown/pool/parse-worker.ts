@@ -5,7 +5,7 @@ import { type InlineTag, inlineTags } from '../inline-tags.ts'
 import { type LinkPlace, linkPlaces } from '../links/link-places.ts'
 import { findLinks } from '../links/links.ts'
 import { hasComplexPart } from '../parse/parse-parts.ts'
-import { type BudgetTask, noteStart } from './budget-task.ts'
+import { type BudgetTask, noteStart } from './budget-pool.ts'
 
 /** Content to parse, and the parts to extract from it. */
 export type PageRequest = { content: string; wants: 'links' | 'chunks' | 'places' | 'tags' }

@@ -11,9 +11,9 @@ import { hideMarks } from '../obsidian-marks.ts'
 import { parseParts } from '../parse/parse-parts.ts'
 import { markCallouts, placeCallouts } from './callouts.ts'
 import { become, element, elementsOf, textOf } from './elements.ts'
+import type { LinkTable } from './mark-links.ts'
 import { type MarkedLink, markLinks } from './mark-links.ts'
 import { placeLinks } from './place-links.ts'
-import type { LinkTable } from './resolved-link.ts'
 import { contentIdPrefix, safeSchema } from './safe-html.ts'
 
 const headings = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6']

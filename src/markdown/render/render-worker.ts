@@ -1,4 +1,4 @@
-import { type BudgetTask, noteStart } from '../pool/budget-task.ts'
+import { type BudgetTask, noteStart } from '../pool/budget-pool.ts'
 import { type RenderedParts, type RenderRequest, renderBlocks } from './render-markdown.ts'
 
 /** Start of a line that begins an element: a heading, a list item, a quote or a table row. */

@@ -1,5 +1,5 @@
+import type { YamlMap, YamlValue } from './yaml-scalar.ts'
 import { isPlainScalar } from './yaml-scalar.ts'
-import type { YamlMap, YamlValue } from './yaml-value.ts'
 
 const topKey = /^([A-Za-z][\w-]{0,63}):(?: |$)/
 const flowKey = /([A-Za-z][\w-]{0,63}): /y

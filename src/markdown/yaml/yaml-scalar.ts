@@ -1,3 +1,7 @@
+/** YAML value in which every scalar is text. Maps have no prototype. */
+export type YamlValue = string | YamlValue[] | YamlMap
+export type YamlMap = { [key: string]: YamlValue }
+
 /** Context of a scalar: a line of its own, or between `[` `,` `{` `:`. */
 export type ScalarContext = 'block' | 'flow'
 

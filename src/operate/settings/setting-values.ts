@@ -1,6 +1,6 @@
 import { defaultFileTypes, fileTypes } from '../../contract/documents.ts'
 import { type CandidateKind, candidateKinds, type Zone } from '../../contract/vocabulary.ts'
-import type { SettingEdit } from '../../markdown/file/kb-file-edit.ts'
+import type { SettingEdit } from '../../markdown/file/kb-file.ts'
 import type { YamlInput } from '../../markdown/yaml/yaml.ts'
 import type { OwnerRule } from '../../rules/deciding.ts'
 import type { KbSettings } from '../../rules/kb-settings.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { editKbFile, type SettingEdit } from '../../../src/markdown/file/kb-file-edit.ts'
+import { editKbFile, type SettingEdit } from '../../../src/markdown/file/kb-file.ts'
 import { parseYaml } from '../../../src/markdown/yaml/yaml.ts'
 import { fc } from '../../support/properties.ts'
 

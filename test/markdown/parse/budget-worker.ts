@@ -1,4 +1,4 @@
-import { type BudgetTask, noteStart } from '../../../src/markdown/pool/budget-task.ts'
+import { type BudgetTask, noteStart } from '../../../src/markdown/pool/budget-pool.ts'
 
 /** Milliseconds of CPU time that a request uses, and that it then waits. */
 export type TestRequest = { work: number; wait: number }

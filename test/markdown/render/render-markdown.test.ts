@@ -1,7 +1,7 @@
 import { parseHTML } from 'linkedom'
 import { describe, expect, test } from 'vitest'
+import { linkTableKey, type ResolvedLink } from '../../../src/markdown/render/mark-links.ts'
 import { renderBlocks } from '../../../src/markdown/render/render-markdown.ts'
-import { linkTableKey, type ResolvedLink } from '../../../src/markdown/render/resolved-link.ts'
 
 const page: ResolvedLink = { to: 'page', href: '/kb/k/neurons/k_00000001', title: 'On-call "rotation"' }
 const table = new Map<string, ResolvedLink>(

@@ -1,6 +1,6 @@
 import type { IAudioMetadata } from 'music-metadata'
 import { type Anchor, type ExtractInput, type Extraction, ExtractionError } from '../../extracted.ts'
-import { plainLine } from '../markdown/as-inline-markdown.ts'
+import { plainLine } from '../markdown/escape-markdown.ts'
 import { type Transcript, transcribe } from './transcribe.ts'
 
 /** Seconds of speech in a paragraph. */

@@ -1,5 +1,5 @@
+import type { GreyPixels } from './image.ts'
 import type { ImageHeader } from './image-header.ts'
-import type { GreyPixels } from './image-pixels.ts'
 
 /** Points of the long side of the page; only its proportion to the pixels that are wanted matters. */
 export const imagePageSide = 576

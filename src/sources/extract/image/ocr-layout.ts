@@ -1,7 +1,12 @@
-import { plainLine } from '../markdown/as-inline-markdown.ts'
-import { blanksForHyphens, hasHyphensForBlanks, withoutAbsurdHyphens } from '../pdf/ocr-hyphens.ts'
+import { plainLine } from '../markdown/escape-markdown.ts'
 import { type Box, median, type OcrRow, rowOf, rowsOf } from '../pdf/ocr-rows.ts'
-import { joinLines, withoutBlanksWithin } from '../pdf/pdf-lines.ts'
+import {
+  blanksForHyphens,
+  hasHyphensForBlanks,
+  joinLines,
+  withoutAbsurdHyphens,
+  withoutBlanksWithin,
+} from '../pdf/pdf-lines.ts'
 
 /** Rows that a gutter between columns needs on its both sides. */
 const fewestColumnRows = 5

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { SaxesParser } from 'saxes'
 import { ExtractionError, type Extractor } from '../../extracted.ts'
-import { decodeDocument } from '../encoding/read-text.ts'
+import { decodeDocument } from '../decode-text.ts'
 import { collapse } from '../html/hast.ts'
-import { escapeText } from '../markdown/escape-text.ts'
+import { escapeText } from '../markdown/escape-markdown.ts'
 
 const textElements = new Set(['title', 'desc', 'text'])
 const ignored = new Set(['style', 'script', 'metadata', 'foreignObject'])

@@ -1,5 +1,4 @@
-import { CodeRuns, runLength } from './code-runs.ts'
-import { endOfAutolink, isOutwardLink } from './outward-link.ts'
+import { CodeRuns, endOfAutolink, isOutwardLink, runLength } from './inline-spans.ts'
 
 const special = /[\\`<\]![]/g
 const suspicious = /`|<[A-Za-z/!?]|\]\(|!\[|\]:/

@@ -2,9 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { withoutOuterFormatSigns } from '../../format-signs.ts'
 import { raisedText } from '../raised-text.ts'
 import { cleanLine } from './clean-line.ts'
-import { CodeRuns, runLength } from './code-runs.ts'
 import { fencedLines } from './fenced-lines.ts'
-import { endOfAutolink } from './outward-link.ts'
+import { CodeRuns, endOfAutolink, runLength } from './inline-spans.ts'
 
 /** Maximum number of passes in which lines are cleaned until their fences stay. Only texts made for it need more. */
 const maxPasses = 4

@@ -1,4 +1,4 @@
-import { asInlineMarkdown } from './as-inline-markdown.ts'
+import { asInlineMarkdown } from './escape-markdown.ts'
 import { type LooseRows, type Room, roomForRows, rowLine } from './table-rows.ts'
 
 /** Distinct values that are counted. */

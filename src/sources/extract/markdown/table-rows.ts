@@ -1,4 +1,4 @@
-import { plainLine } from './as-inline-markdown.ts'
+import { plainLine } from './escape-markdown.ts'
 
 /** Maximum bytes of a document's rows that are kept for search only. */
 const maxBytes = 16 * 2 ** 20

@@ -1,4 +1,4 @@
-import { withoutAbsurdHyphens } from './ocr-hyphens.ts'
+import { withoutAbsurdHyphens } from './pdf-lines.ts'
 import type { PdfPage } from './pdf-page.ts'
 
 const heading = /^(#{1,6})\s+(.*)$/

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { type Anchor, type Extraction, ExtractionError, type Extractor } from '../../extracted.ts'
-import { plainLine } from '../markdown/as-inline-markdown.ts'
+import { plainLine } from '../markdown/escape-markdown.ts'
 import { withoutFalseHeadings } from './pdf-false-headings.ts'
 import { type Bookmark, pdfFacts, plainPages } from './pdf-outline.ts'
 import { type PdfPage, plainParagraphs } from './pdf-page.ts'

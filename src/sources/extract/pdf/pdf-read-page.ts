@@ -1,6 +1,6 @@
 import type { FormField, PageComplexityStats, ParsedPage, Rect, TextItem } from '@llamaindex/liteparse'
 import { hasBrokenWords, joinLetters } from '../../broken-words.ts'
-import { asInlineMarkdown } from '../markdown/as-inline-markdown.ts'
+import { asInlineMarkdown } from '../markdown/escape-markdown.ts'
 import { isVisuallyOrdered } from './pdf-bidi.ts'
 import { brokenWords } from './pdf-hyphens.ts'
 import { pageMarkdown } from './pdf-page.ts'

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import Papa from 'papaparse'
 import { ExtractionError, type Extractor } from '../../extracted.ts'
-import { decodeDocument } from '../encoding/read-text.ts'
+import { decodeDocument } from '../decode-text.ts'
 import { DataTable } from '../markdown/markdown-table.ts'
 import { FurtherColumns, roomForRows, withLooseRows } from '../markdown/table-rows.ts'
 

@@ -1,10 +1,9 @@
 import { withoutComments } from '../../../markdown/comments.ts'
 import type { Extractor } from '../../extracted.ts'
-import { withAtxHeadings } from '../atx-headings.ts'
-import { openDocument } from '../document-head.ts'
-import { readText } from '../encoding/read-text.ts'
+import { readText } from '../decode-text.ts'
 import { cleanMarkdown } from '../markdown/clean-markdown.ts'
 import { fencedLines } from '../markdown/fenced-lines.ts'
+import { openDocument, withAtxHeadings } from './plain-text-file.ts'
 
 const opening = /<!--|<(?:script|style|table)(?=[\s>])/i
 const maxHtmlLines = 500

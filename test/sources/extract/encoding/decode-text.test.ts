@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { decodeText } from '../../../../src/sources/extract/encoding/decode-text.ts'
+import { decodeText } from '../../../../src/sources/extract/decode-text.ts'
 
 const russian = 'Съешь же ещё этих мягких французских булок, да выпей чаю.'
 const hex = (bytes: string) => Buffer.from(bytes, 'hex')

@@ -1,6 +1,5 @@
 import { escapeXml, type XmlElement } from '../../xml.ts'
-import { diagramTexts } from '../drawing-text.ts'
-import { type ChartTable, chartTable } from '../office-chart.ts'
+import { type ChartTable, chartTable, diagramTexts } from '../drawing-text.ts'
 import type { OfficePackage, Relationship } from '../office-package.ts'
 
 /**

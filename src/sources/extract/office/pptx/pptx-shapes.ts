@@ -1,8 +1,7 @@
-import { asInlineMarkdown, plainLine } from '../../markdown/as-inline-markdown.ts'
+import { asInlineMarkdown, plainLine } from '../../markdown/escape-markdown.ts'
 import { markdownTable } from '../../markdown/markdown-table.ts'
 import { child, descendants, isTrue, relationshipId, type XmlElement } from '../../xml.ts'
-import { diagramTexts, drawingText, paragraphsOf, textBlocks } from '../drawing-text.ts'
-import { chartBlocks, chartTable } from '../office-chart.ts'
+import { chartBlocks, chartTable, diagramTexts, drawingText, paragraphsOf, textBlocks } from '../drawing-text.ts'
 import type { OfficePackage, Relationship } from '../office-package.ts'
 import { furniture } from '../shown-runs.ts'
 

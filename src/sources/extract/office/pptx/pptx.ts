@@ -1,6 +1,6 @@
 import type { Anchor, ExtractInput, Extraction } from '../../../extracted.ts'
 import { ExtractionError } from '../../../extracted.ts'
-import { plainLine } from '../../markdown/as-inline-markdown.ts'
+import { plainLine } from '../../markdown/escape-markdown.ts'
 import { child, descendants, isTrue, relationshipId } from '../../xml.ts'
 import { paragraphsOf } from '../drawing-text.ts'
 import { OfficePackage } from '../office-package.ts'

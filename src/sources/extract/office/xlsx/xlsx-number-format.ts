@@ -1,5 +1,3 @@
-import { formatSection, type NumberSection, numberSections } from './xlsx-number-section.ts'
-
 const dayMs = 86_400_000
 
 /** Reading of a number: as it is, as its format sections show it, or as days since an epoch. */
@@ -86,4 +84,128 @@ function timeOf(value: number): string {
   const pad = (part: number) => String(part).padStart(2, '0')
   const sign = value < 0 ? '-' : ''
   return `${sign}${pad(Math.floor(seconds / 3600))}:${pad(Math.floor(seconds / 60) % 60)}:${pad(seconds % 60)}`
+}
+
+type Token =
+  | { kind: 'literal'; text: string }
+  | { kind: 'digit'; sign: '0' | '#' | '?' }
+  | { kind: 'point' | 'general' }
+  | { kind: 'exponent'; plus: boolean; digits: number }
+
+/** A section of a number format (ECMA-376 Part 1, 18.8.31), such as `[$USD] #,##0.00`. */
+export type NumberSection = {
+  tokens: Token[]
+  /** Power of ten by which the value is multiplied: 2 for each `%`, -3 for each comma behind the digits. */
+  scale: number
+  isGrouped: boolean
+  condition: { operator: string; value: number } | undefined
+}
+
+const part = /"([^"]*)"|\\(.)|_.|\*.|\[([^\]]*)\]|(General)|E([+-])(0+)|([0#?])|(,)|(\.)|(%)|([\s\S])/giu
+const maxDecimals = 30
+
+/** Returns the sections of a format code. They are separated by semicolons that are not quoted. */
+export function numberSections(code: string): NumberSection[] {
+  const sections = code.match(/(?:"[^"]*"?|\\.|_.|\*.|\[[^\]]*\]|[^;"])+|(?<=^|;)(?=;|$)/gu) ?? []
+  return sections.map(parseSection)
+}
+
+function parseSection(code: string): NumberSection {
+  const section: NumberSection = { tokens: [], scale: 0, isGrouped: false, condition: undefined }
+  const { tokens } = section
+  const literal = (text: string) => tokens.push({ kind: 'literal', text })
+  let commas = 0
+  for (const match of code.matchAll(part)) {
+    const [all, quoted, escaped, bracket, general, sign, exponent, digit, comma, point, percent, other] = match
+    if (digit !== undefined) {
+      section.isGrouped ||= commas > 0
+      commas = 0
+      tokens.push({ kind: 'digit', sign: digit as '0' | '#' | '?' })
+    } else if (comma !== undefined && tokens.some(({ kind }) => kind === 'digit')) commas++
+    else if (point !== undefined) tokens.push({ kind: 'point' })
+    else if (general !== undefined) tokens.push({ kind: 'general' })
+    else if (exponent !== undefined) tokens.push({ kind: 'exponent', plus: sign === '+', digits: exponent.length })
+    else if (percent !== undefined) {
+      section.scale += 2
+      literal('%')
+    } else if (bracket !== undefined) {
+      const [, operator, value] = /^(<=|>=|<>|<|>|=)\s*(-?[\d.]+)$/.exec(bracket) ?? []
+      if (operator !== undefined) section.condition = { operator, value: Number(value) }
+      else literal(/^\$([^-]*)/.exec(bracket)?.[1] ?? '')
+    } else if (!/^[_*]./u.test(all)) literal(quoted ?? escaped ?? comma ?? other ?? '')
+  }
+  section.scale -= 3 * commas
+  return section
+}
+
+/** Returns a value as a section shows it. The sign of the value is written in front. */
+export function formatSection(value: number, { tokens, scale, isGrouped }: NumberSection): string {
+  const scaled = scale === 0 ? value : decimal(value, scale)
+  const exponentAt = tokens.findIndex(({ kind }) => kind === 'exponent')
+  const point = tokens.findIndex(({ kind }) => kind === 'point')
+  const whole = tokens.slice(0, point < 0 ? tokens.length : point)
+  const fraction = point < 0 ? [] : tokens.slice(point + 1)
+  const decimals = Math.min(fraction.filter(({ kind }) => kind === 'digit').length, maxDecimals)
+  const exponent = exponentAt < 0 || scaled === 0 ? 0 : Math.floor(Math.log10(Math.abs(scaled)))
+  const digits = rounded(Math.abs(exponentAt < 0 ? scaled : decimal(scaled, -exponent)), decimals)
+  const [integer = '', rest = ''] = digits.split('.')
+  const end = (token: Token) => {
+    if (token.kind === 'literal') return token.text
+    if (token.kind === 'general') return String(Math.abs(Number(scaled.toPrecision(15))))
+    if (token.kind !== 'exponent') return ''
+    return `E${exponent < 0 ? '-' : token.plus ? '+' : ''}${String(Math.abs(exponent)).padStart(token.digits, '0')}`
+  }
+  const text = wholeText(whole, integer, isGrouped, end) + fractionText(fraction, rest, end)
+  return value < 0 && /[1-9]/.test(digits) ? `-${text.trim()}` : text.trim()
+}
+
+/** Fills digits from the right; the first place takes all that are left. */
+function wholeText(
+  tokens: readonly Token[],
+  integer: string,
+  isGrouped: boolean,
+  end: (token: Token) => string,
+): string {
+  const first = tokens.findIndex(({ kind }) => kind === 'digit')
+  let left = integer === '0' ? '' : integer
+  let text = ''
+  let count = 0
+  const put = (digit: string) => {
+    text = digit + (isGrouped && count > 0 && count % 3 === 0 ? ',' : '') + text
+    count++
+  }
+  for (const [at, token] of [...tokens.entries()].reverse()) {
+    if (token.kind !== 'digit') text = end(token) + text
+    else {
+      if (left !== '') put(left.at(-1) ?? '')
+      else if (token.sign === '0') put('0')
+      left = left.slice(0, -1)
+      for (; at === first && left !== ''; left = left.slice(0, -1)) put(left.at(-1) ?? '')
+    }
+  }
+  return text
+}
+
+/** Zeros at the end are shown only in the places that ask for them. */
+function fractionText(tokens: readonly Token[], digits: string, end: (token: Token) => string): string {
+  const signs = tokens.flatMap((token) => (token.kind === 'digit' ? [token.sign] : []))
+  const shown = Math.max(signs.lastIndexOf('0') + 1, digits.replace(/0+$/, '').length)
+  let at = 0
+  const text = tokens.map((token) => {
+    if (token.kind !== 'digit') return end(token)
+    at++
+    return at <= shown ? (digits[at - 1] ?? '') : ''
+  })
+  return (shown > 0 ? '.' : '') + text.join('')
+}
+
+/** Rounds halves away from zero in decimal digits, as spreadsheets do. */
+function rounded(value: number, decimals: number): string {
+  const exact = Number(value.toPrecision(15))
+  return decimal(Math.round(decimal(exact, decimals)), -decimals).toFixed(decimals)
+}
+
+function decimal(value: number, power: number): number {
+  const [digits, exponent = '0'] = String(value).split('e')
+  return Number(`${digits}e${Number(exponent) + power}`)
 }

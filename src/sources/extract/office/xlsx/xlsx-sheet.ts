@@ -1,4 +1,4 @@
-import { plainLine } from '../../markdown/as-inline-markdown.ts'
+import { plainLine } from '../../markdown/escape-markdown.ts'
 import { DataTable } from '../../markdown/markdown-table.ts'
 import { FurtherColumns, type Room } from '../../markdown/table-rows.ts'
 import { child, isTrue, scanElements, type XmlAttributes, type XmlElement } from '../../xml.ts'

@@ -1,7 +1,7 @@
 import { ExtractionError } from '../../../extracted.ts'
 import { raisedText } from '../../raised-text.ts'
 import { child, descendants, isTrue, relationshipId, scanElements, type XmlElement } from '../../xml.ts'
-import { type ChartTable, chartTable } from '../office-chart.ts'
+import { type ChartTable, chartTable } from '../drawing-text.ts'
 import type { OfficePackage } from '../office-package.ts'
 import { builtInFormat, type NumberFormat, numberFormat } from './xlsx-number-format.ts'
 

@@ -1,4 +1,4 @@
-import { isOutwardLink } from './outward-link.ts'
+import { isOutwardLink } from './inline-spans.ts'
 
 /** Escapes text for the middle of a line of Markdown, with as few escapes as possible. */
 export function asInlineMarkdown(text: string): string {
@@ -23,4 +23,14 @@ export function linkTo(address: string | undefined, label: string): string {
   const url = address === undefined ? undefined : URL.parse(address)?.href
   if (label === '' || url === undefined || !isOutwardLink(url)) return label
   return `[${label}](${url.replace(/[()\\]/g, (found) => `%${found.charCodeAt(0).toString(16)}`)})`
+}
+
+/** Matches what would be structure at the beginning of a line, or code, emphasis of several words, wiki links or HTML in it. */
+const signs = /^(?:#{1,6}(?=\s|$)|>|~{3})|[`\\]|\[(?=\[)|<(?=[A-Za-z/!?])|(?<!\S)[*_](?=\S)/g
+
+/**
+ * Escapes a line of plain text, so that it reads the same as Markdown. Lists and tables written by hand stay what they look like.
+ */
+export function escapeText(line: string): string {
+  return line.replace(signs, '\\$&')
 }
