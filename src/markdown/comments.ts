@@ -1,3 +1,4 @@
+import { CodeRuns } from './code-runs.ts'
 import { type Line, linesOf } from './parse/split-blocks.ts'
 
 /** Code fence: its character and length, whether it is in a quote, and whether the block is a tool's data. */
@@ -24,78 +25,66 @@ const data = 'compressed-json'
  */
 export function withoutComments(content: string): string {
   if (!content.includes(mark) && !content.includes(data)) return content
-  const lines = linesOf(content)
-  const closers = longestCloserAfter(lines)
-  const ends = paragraphEnds(lines)
+  const ends = paragraphEnds(linesOf(content))
   let result = ''
-  let open: Fence | 'comment' | undefined
-  for (const [index, { text, start, end }] of lines.entries()) {
-    const lineEnd = content.slice(end, lines[index + 1]?.start ?? content.length)
-    if (typeof open === 'object' && open.isQuoted && !/^\s*>/.test(text)) open = undefined
-    if (typeof open === 'object') {
-      if (!open.isData) result += text
-      if (closes(text, open)) open = undefined
-    } else {
-      const opened = open === undefined ? openedFence(text, closers[index]) : undefined
-      if (opened !== undefined) {
-        open = opened
-        if (!opened.isData) result += text
-      } else {
-        const line = shownPart(text, open === 'comment', (from) => {
-          const next = content.indexOf(mark, start + from)
-          return next >= 0 && next < (ends[index] ?? 0)
-        })
-        result += line.shown
-        open = line.isOpen ? 'comment' : undefined
-      }
-    }
+  let isOpen = false
+  for (const { text, start, line, code, lineEnd } of codeLines(content, () => isOpen)) {
+    if (code === undefined) {
+      const part = shownPart(text, isOpen, (from) => {
+        const next = content.indexOf(mark, start + from)
+        return next >= 0 && next < (ends[line - 1] ?? 0)
+      })
+      result += part.shown
+      isOpen = part.isOpen
+    } else if (!code.isData) result += text
     result += lineEnd
   }
   return result
 }
 
 /**
- * Yields the lines of a page outside of fences, with each code span replaced by one backtick. `line` is 1-based. A fence or span that is
- * never closed is no code. Takes linear time.
+ * Yields the lines of a page outside of fences, with each code span replaced by one backtick. A fence or span that is never closed is no
+ * code. Takes linear time.
  */
 export function* outsideCode(content: string): Generator<TextLine> {
-  const lines = linesOf(content)
-  const closers = longestCloserAfter(lines)
-  let open: Fence | undefined
-  for (const [index, { text }] of lines.entries()) {
-    if (open?.isQuoted && !/^\s*>/.test(text)) open = undefined
-    if (open !== undefined) {
-      if (closes(text, open)) open = undefined
-      continue
-    }
-    open = openedFence(text, closers[index])
-    if (open === undefined) yield { text: withoutSpans(text), line: index + 1 }
-  }
+  for (const { text, line, code } of codeLines(content))
+    if (code === undefined) yield { text: withoutSpans(text), line }
 }
 
 /** Escapes each `%%` of a text without comments that would begin or end one. Takes linear time. */
 export function withLiteralMarks(content: string): string {
   if (!content.includes(mark)) return content
-  const lines = linesOf(content)
-  const closers = longestCloserAfter(lines)
-  let open: Fence | undefined
   let result = ''
-  for (const [index, { text, end }] of lines.entries()) {
-    if (open?.isQuoted && !/^\s*>/.test(text)) open = undefined
-    const opened = open === undefined ? openedFence(text, closers[index]) : undefined
-    result += open === undefined && opened === undefined ? escapeMarks(text) : text
-    open = open !== undefined && closes(text, open) ? undefined : (open ?? opened)
-    result += content.slice(end, lines[index + 1]?.start ?? content.length)
+  for (const { text, code, lineEnd } of codeLines(content)) {
+    result += (code === undefined ? escapeMarks(text) : text) + lineEnd
   }
   return result
 }
 
+/** Yields the lines of a page, each with the fenced code that it is a part of. `isInComment`: whether the next line can open no fence. */
+function* codeLines(
+  content: string,
+  isInComment = () => false,
+): Generator<TextLine & { start: number; lineEnd: string; code: Fence | undefined }> {
+  const lines = linesOf(content)
+  const closers = longestCloserAfter(lines)
+  let open: Fence | undefined
+  for (const [index, { text, start, end }] of lines.entries()) {
+    if (open?.isQuoted && !/^\s*>/.test(text)) open = undefined
+    const mayClose = open !== undefined
+    if (open === undefined && !isInComment()) open = openedFence(text, closers[index])
+    const lineEnd = content.slice(end, lines[index + 1]?.start ?? content.length)
+    yield { text, start, line: index + 1, lineEnd, code: open }
+    if (mayClose && open !== undefined && closes(text, open)) open = undefined
+  }
+}
+
 function escapeMarks(text: string): string {
   if (!text.includes(mark)) return text
-  const spans = codeSpans(text)
+  const runs = new CodeRuns(text)
   let result = ''
   let at = 0
-  for (let next = nextComment(text, at, spans); next !== undefined; next = nextComment(text, at, spans)) {
+  for (let next = nextComment(text, at, runs); next !== undefined; next = nextComment(text, at, runs)) {
     result += `${text.slice(at, next)}\\${mark}`
     at = next + mark.length
   }
@@ -104,12 +93,12 @@ function escapeMarks(text: string): string {
 
 function withoutSpans(text: string): string {
   if (!text.includes('`')) return text
-  const spans = codeSpans(text)
+  const runs = new CodeRuns(text)
   let shown = ''
   let at = 0
   for (const { index, 0: run } of text.matchAll(token)) {
     if (index < at || !run.startsWith('`')) continue
-    const end = spanEnd(spans, index, run.length)
+    const end = runs.endOfCode(index)
     if (end === undefined) continue
     shown += `${text.slice(at, index)}\``
     at = end
@@ -124,7 +113,7 @@ function shownPart(
   isClosed: (from: number) => boolean,
 ): { shown: string; isOpen: boolean } {
   if (!text.includes(mark)) return { shown: isCommented ? '' : text, isOpen: isCommented }
-  const spans = codeSpans(text)
+  const runs = new CodeRuns(text)
   let shown = ''
   let at = 0
   let isOpen = isCommented
@@ -136,7 +125,7 @@ function shownPart(
       isOpen = false
       continue
     }
-    const start = nextComment(text, at, spans)
+    const start = nextComment(text, at, runs)
     if (start === undefined) return { shown: shown + text.slice(at), isOpen }
     const behind = start + mark.length
     const begins = blockStart.test(text.slice(0, start))
@@ -148,34 +137,16 @@ function shownPart(
 }
 
 /** Returns the offset of the next `%%` outside of code spans. */
-function nextComment(text: string, from: number, spans: Map<number, number[]>): number | undefined {
+function nextComment(text: string, from: number, runs: CodeRuns): number | undefined {
   const tokens = new RegExp(token) // A copy has its own `lastIndex`.
   tokens.lastIndex = from
   for (let found = tokens.exec(text); found !== null; found = tokens.exec(text)) {
     const [run] = found
     if (run === mark) return found.index
-    const end = run.startsWith('`') ? spanEnd(spans, found.index, run.length) : undefined
+    const end = run.startsWith('`') ? runs.endOfCode(found.index) : undefined
     if (end !== undefined) tokens.lastIndex = end
   }
   return undefined
-}
-
-/** Returns the end of the code span that a run of backticks begins. Must be called in the order of the runs. */
-function spanEnd(spans: Map<number, number[]>, start: number, length: number): number | undefined {
-  const starts = spans.get(length) ?? []
-  while ((starts[0] ?? Number.POSITIVE_INFINITY) <= start) starts.shift()
-  return starts[0] === undefined ? undefined : starts[0] + length
-}
-
-/** Returns the offsets of the runs of backticks in a line, by length. */
-function codeSpans(text: string): Map<number, number[]> {
-  const spans = new Map<number, number[]>()
-  for (const { index, 0: run } of text.matchAll(/`+/g)) {
-    const starts = spans.get(run.length)
-    if (starts === undefined) spans.set(run.length, [index])
-    else starts.push(index)
-  }
-  return spans
 }
 
 /** Returns for each line the offset at which its paragraph ends. */

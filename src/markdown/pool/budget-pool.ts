@@ -10,7 +10,7 @@ const watchInterval = 250
 /** Pool of worker threads whose tasks are stopped when they exceed their CPU time. Threads start with the first task. */
 export class BudgetPool<Request, Result> {
   readonly #options: BudgetPoolOptions
-  #pool: Promise<Piscina<BudgetTask<Request>, Result[]>> | undefined
+  #pool: Promise<Piscina<BudgetTask<Request>, Result>> | undefined
   #isClosed = false
 
   constructor(options: BudgetPoolOptions) {
@@ -18,10 +18,10 @@ export class BudgetPool<Request, Result> {
   }
 
   /**
-   * Runs requests in a thread. Rejects with an `AbortError` after `budget` milliseconds of CPU time, and with another error if the thread
+   * Runs a request in a thread. Rejects with an `AbortError` after `budget` milliseconds of CPU time, and with another error if the thread
    * fails.
    */
-  async run(requests: readonly Request[], budget: number): Promise<Result[]> {
+  async run(request: Request, budget: number): Promise<Result> {
     this.#pool ??= startPool(this.#options)
     const pool = await this.#pool
     if (this.#isClosed) throw new Error('The pool is closed.')
@@ -41,7 +41,7 @@ export class BudgetPool<Request, Result> {
       if (!isDone) timer = setTimeout(watch, watchInterval)
     })
     try {
-      return await pool.run({ requests, started }, { signal: limit.signal })
+      return await pool.run({ request, started }, { signal: limit.signal })
     } finally {
       isDone = true
       clearTimeout(timer)
@@ -57,10 +57,10 @@ export class BudgetPool<Request, Result> {
 }
 
 /**
- * Requests for a worker. `started`: two cells of shared memory that are set when the work begins, to the thread's id and the CPU time that
+ * Request for a worker. `started`: two cells of shared memory that are set when the work begins, to the thread's id and the CPU time that
  * it has used before, in milliseconds.
  */
-export type BudgetTask<Request> = { requests: readonly Request[]; started: Int32Array<SharedArrayBuffer> }
+export type BudgetTask<Request> = { request: Request; started: Int32Array<SharedArrayBuffer> }
 
 /** Records in a worker that a task begins. */
 export function noteStart(started: Int32Array<SharedArrayBuffer>): void {

@@ -19,9 +19,9 @@ export type PageParts = {
   isPartial: boolean
 }
 
-export function parsePages({ requests, started }: BudgetTask<PageRequest>): PageParts[] {
+export function parseInThread({ request, started }: BudgetTask<PageRequest>): PageParts {
   noteStart(started)
-  return requests.map(parsePage)
+  return parsePage(request)
 }
 
 /** Parses a page where necessary. Not safe on hostile text, see `parseMarkdown`. */

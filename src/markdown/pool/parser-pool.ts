@@ -25,17 +25,9 @@ export type ParsedLinks = { links: WikiLink[]; cutAt?: number } & Flagged
 /** Chunks of a page. If flagged, unparsed text was split as plain text, see `plainChunks`. */
 export type ParsedChunks = { chunks: Chunk[] } & Flagged
 
-type Job = PageRequest & {
-  isAlone: boolean
-  resolve: (parsed: PageParts & Flagged) => void
-  reject: (error: Error) => void
-}
-
-/** Returns the CPU time for a task, in milliseconds: some ten times what parsing takes. */
+/** Returns the CPU time for a text, in milliseconds: some ten times what parsing takes. */
 const budgetOf = (characters: number) => 2000 + 0.02 * characters
 const idleTimeout = 30_000
-/** Maximum characters of a task, some 50 ms of work: large enough to amortize the transfer to a thread, far below the time limit. */
-const taskSize = 64 * 1024
 /** Maximum characters of a text that is scanned for certain links on the calling thread: a few milliseconds. */
 const soonSize = 16 * 1024
 const nothing: PageParts = { links: [], chunks: [], isPartial: false }
@@ -49,18 +41,16 @@ const workerFile = new URL(`./parse-worker${import.meta.url.slice(-3)}`, import.
  * `close`, so that no page is mistaken for one without links.
  */
 export class ParserPool {
-  readonly #queue: Job[] = []
   readonly #pool = new BudgetPool<PageRequest, PageParts>({
     worker: workerFile,
-    name: 'parsePages',
+    name: 'parseInThread',
     maxThreads,
     idleTimeout,
   })
   readonly #budget: (characters: number) => number
-  #running = 0
   #isClosed = false
 
-  /** @param options.budget returns the CPU time for a task of so many characters, in milliseconds */
+  /** @param options.budget returns the CPU time for a text of so many characters, in milliseconds */
   constructor({ budget = budgetOf }: { budget?: (characters: number) => number } = {}) {
     this.#budget = budget
   }
@@ -103,41 +93,15 @@ export class ParserPool {
   /** Ends all threads and rejects queued requests. */
   async close(): Promise<void> {
     this.#isClosed = true
-    this.#dispatch()
     await this.#pool.close()
   }
 
-  #parse(content: string, wants: PageRequest['wants']): Promise<PageParts & Flagged> {
-    return new Promise<PageParts & Flagged>((resolve, reject) => {
-      this.#queue.push({ content, wants, isAlone: false, resolve, reject })
-      this.#dispatch()
-    })
-  }
-
-  #dispatch(): void {
-    while (this.#queue.length > 0 && (this.#isClosed || this.#running < maxThreads)) {
-      const jobs = takeTask(this.#queue)
-      if (this.#isClosed) for (const job of jobs) job.reject(new ParserClosed())
-      else void this.#run(jobs)
-    }
-  }
-
-  async #run(jobs: Job[]): Promise<void> {
-    this.#running++
+  async #parse(content: string, wants: PageRequest['wants']): Promise<PageParts & Flagged> {
     try {
-      const size = jobs.reduce((sum, { content }) => sum + content.length, 0)
-      const requests = jobs.map(({ content, wants }) => ({ content, wants }))
-      const results = await this.#pool.run(requests, this.#budget(size))
-      for (const [index, job] of jobs.entries()) job.resolve(results[index] ?? nothing)
+      return await this.#pool.run({ content, wants }, this.#budget(content.length))
     } catch (error) {
-      const flag = error instanceof Error && error.name === 'AbortError' ? 'too-slow' : 'failed'
-      if (this.#isClosed) for (const job of jobs) job.reject(new ParserClosed())
-      else if (jobs.length === 1) for (const job of jobs) job.resolve({ ...nothing, flag })
-      // Runs each job of a failed task alone, to find the one that fails.
-      else this.#queue.unshift(...jobs.map((job) => ({ ...job, isAlone: true })))
-    } finally {
-      this.#running--
-      this.#dispatch()
+      if (this.#isClosed) throw new ParserClosed()
+      return { ...nothing, flag: error instanceof Error && error.name === 'AbortError' ? 'too-slow' : 'failed' }
     }
   }
 }
@@ -147,19 +111,6 @@ export class ParserClosed extends Error {
   constructor() {
     super('The Markdown parser is closed.')
   }
-}
-
-/** Removes the next jobs that form one task: as many as fit, or one that must run alone. */
-function takeTask(queue: Job[]): Job[] {
-  let size = 0
-  let count = 0
-  for (const { content, isAlone } of queue) {
-    size += content.length
-    if (count > 0 && (isAlone || size > taskSize)) break
-    count++
-    if (isAlone) break
-  }
-  return queue.splice(0, count)
 }
 
 function parsedFlag(parsed: Pick<PageParts, 'isPartial'> & Flagged): ParseFlag | undefined {

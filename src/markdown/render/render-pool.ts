@@ -30,7 +30,7 @@ const worker = new URL(`./render-worker${import.meta.url.slice(-3)}`, import.met
 export class RenderPool {
   readonly #pool = new BudgetPool<RenderRequest, RenderedParts | undefined>({
     worker,
-    name: 'renderPages',
+    name: 'renderInThread',
     maxThreads: Math.min(2, Math.max(1, availableParallelism() - 1)),
     idleTimeout,
   })
@@ -50,7 +50,7 @@ export class RenderPool {
     if (this.#tasks >= maxTasks) return plain(content, 'The server is busy, so this is the text as it is written.')
     this.#tasks++
     try {
-      const [parts] = await this.#pool.run([request], pageTime)
+      const parts = await this.#pool.run(request, pageTime)
       return this.#keep(key, shownParts(content, parts))
     } catch (error) {
       // Rendering took too long, exhausted memory or stack, or the pool is closed. Only a timeout is cached, since it would recur at the

@@ -5,10 +5,10 @@ import { type RenderedParts, type RenderRequest, renderBlocks } from './render-m
 const blockStart = /^[ \t]*(?:[#>|]|[-+*][ \t]|\d{1,9}[.)][ \t])/gm
 const maxBlocks = 25_000
 
-/** Renders pages; undefined for a page that is too complex. */
-export function renderPages({ requests, started }: BudgetTask<RenderRequest>): (RenderedParts | undefined)[] {
+/** Renders a page; undefined if it is too complex. */
+export function renderInThread({ request, started }: BudgetTask<RenderRequest>): RenderedParts | undefined {
   noteStart(started)
-  return requests.map((request) => (hasTooManyBlocks(request.content) ? undefined : renderBlocks(request)))
+  return hasTooManyBlocks(request.content) ? undefined : renderBlocks(request)
 }
 
 /** True if rendering a page would certainly exceed the CPU time: 25,000 list items take 1.7 s. */

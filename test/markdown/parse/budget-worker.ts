@@ -3,16 +3,14 @@ import { type BudgetTask, noteStart } from '../../../src/markdown/pool/budget-po
 /** Milliseconds of CPU time that a request uses, and that it then waits. */
 export type TestRequest = { work: number; wait: number }
 
-export function runRequests({ requests, started }: BudgetTask<TestRequest>): string[] {
+export function runRequest({ request: { work, wait }, started }: BudgetTask<TestRequest>): string {
   noteStart(started)
-  return requests.map(({ work, wait }) => {
-    const begin = process.threadCpuUsage()
-    let used = 0
-    while (used < work) {
-      const { user, system } = process.threadCpuUsage(begin)
-      used = (user + system) / 1000
-    }
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, wait)
-    return 'done'
-  })
+  const begin = process.threadCpuUsage()
+  let used = 0
+  while (used < work) {
+    const { user, system } = process.threadCpuUsage(begin)
+    used = (user + system) / 1000
+  }
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, wait)
+  return 'done'
 }

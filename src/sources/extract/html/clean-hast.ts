@@ -1,5 +1,5 @@
 import type { Element, ElementContent, Root, RootContent } from 'hast'
-import { isOutwardLink } from '../markdown/inline-spans.ts'
+import { isOutwardLink } from '../markdown/escape-markdown.ts'
 import { markFootnotes } from './footnotes.ts'
 import { collapse, findElement } from './hast.ts'
 import { flattenTable } from './table-hast.ts'

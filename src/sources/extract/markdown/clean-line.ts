@@ -1,4 +1,5 @@
-import { CodeRuns, endOfAutolink, isOutwardLink, runLength } from './inline-spans.ts'
+import { CodeRuns, runLength } from '../../../markdown/code-runs.ts'
+import { endOfAutolink, isOutwardLink } from './escape-markdown.ts'
 
 const special = /[\\`<\]![]/g
 const suspicious = /`|<[A-Za-z/!?]|\]\(|!\[|\]:/

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
+import { CodeRuns, runLength } from '../../../markdown/code-runs.ts'
 import { withoutOuterFormatSigns } from '../../format-signs.ts'
 import { raisedText } from '../raised-text.ts'
 import { cleanLine } from './clean-line.ts'
+import { endOfAutolink } from './escape-markdown.ts'
 import { fencedLines } from './fenced-lines.ts'
-import { CodeRuns, endOfAutolink, runLength } from './inline-spans.ts'
 
 /** Maximum number of passes in which lines are cleaned until their fences stay. Only texts made for it need more. */
 const maxPasses = 4
