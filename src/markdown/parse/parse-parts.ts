@@ -2,7 +2,7 @@ import type { Root } from 'mdast'
 import { closesFence } from '../../rules/text/fence.ts'
 import { isTooComplex } from './parse-cost.ts'
 import { parseMarkdown } from './parse-markdown.ts'
-import { columnsOf, linesOf } from './split-blocks.ts'
+import { anyHtml, closedComment, columnsOf, linesOf, openHtml } from './split-blocks.ts'
 
 /** Range of a page that can be parsed on its own. `line`: its 1-based first line in the page. */
 export type Part = { source: string; start: number; line: number }
@@ -18,10 +18,6 @@ const delimiterRow = /^[-+*:| \t]+$/
 const anyFence = /^[\s>*+\-\d.)]*(?:```|~~~)/
 /** Matches a fence, also in bullets. */
 const fence = /^(?<before>[ \t]*(?:[-+*][ \t]+)*)(?<marker>`{3,}(?=[^`]*$)|~{3,})/
-const anyHtml = /^[\s>*+\-\d.)]*</
-/** Start of HTML that a blank line does not end: conditions 1 to 5 of CommonMark's HTML blocks. */
-const openHtml = /^[\s>*+\-\d.)]*<(?:[!?]|(?:script|pre|style|textarea)(?:[\s>]|$))/i
-const closedComment = /^[\s>*+\-\d.)]*<!--.*-->/
 
 type State =
   | { in: 'text' }

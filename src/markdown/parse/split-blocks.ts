@@ -16,11 +16,11 @@ const blank = /^[ \t]*$/
  * Start of HTML that a blank line does not end (conditions 1 to 5 of CommonMark's HTML blocks; 6 and 7 end where a block does), preceded
  * only by markers of quotes, lists or items.
  */
-const htmlStart = /^[\s>*+\-\d.)]*<(?:[!?]|(?:script|pre|style|textarea)(?:[\s>]|$))/i
+export const openHtml = /^[\s>*+\-\d.)]*<(?:[!?]|(?:script|pre|style|textarea)(?:[\s>]|$))/i
 /** Comment that ends on its first line, which also ends its block. */
-const closedComment = /^[\s>*+\-\d.)]*<!--.*-->/
+export const closedComment = /^[\s>*+\-\d.)]*<!--.*-->/
 /** Start of any HTML, in which a line that looks like a fence is none. */
-const anyHtmlStart = /^[\s>*+\-\d.)]*</
+export const anyHtml = /^[\s>*+\-\d.)]*</
 
 /**
  * Splits a page into blocks at blank lines and at fences in column 0. Returns `undefined` if a construct may span blocks. A blank line ends
@@ -38,7 +38,7 @@ export function splitBlocks(page: string): Block[] | undefined {
       open.lines.push(line)
       if (closesFence(text, open.marker)) open = undefined
     } else if (marker !== undefined) {
-      if (open?.lines.some((before) => anyHtmlStart.test(before.text))) return undefined
+      if (open?.lines.some((before) => anyHtml.test(before.text))) return undefined
       open = { lines: [line], firstLine: index + 1, marker }
       blocks.push(open)
     } else if (blank.test(text)) open = undefined
@@ -75,5 +75,5 @@ export function columnsOf(indent: string): number {
 }
 
 function reachesAcross(line: string): boolean {
-  return line.includes('```') || line.includes('~~~') || (htmlStart.test(line) && !closedComment.test(line))
+  return line.includes('```') || line.includes('~~~') || (openHtml.test(line) && !closedComment.test(line))
 }

@@ -3,19 +3,7 @@ import type { Blockquote, Root } from 'mdast'
 import { become, element, elementsOf, text, textOf } from './elements.ts'
 
 const calloutType = /^\[!([^\]\n]{1,40})\]([+-]?)/
-const styled = [
-  'note',
-  'tip',
-  'important',
-  'warning',
-  'caution',
-  'info',
-  'question',
-  'success',
-  'failure',
-  'example',
-  'quote',
-]
+const styled = 'note tip important warning caution info question success failure example quote'.split(' ')
 
 /** Stores the type and state of a callout (`> [!note]- Title`) in the tree before `hideMarks` removes it from the text. */
 export function markCallouts(tree: Root): void {

@@ -22,23 +22,7 @@ const headings = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6']
 const naming = ['id', 'ariaDescribedBy', 'ariaLabelledBy'] as const
 
 /** Blocks whose text direction follows their own first letter. */
-const directed = new Set([
-  'p',
-  'h2',
-  'h3',
-  'h4',
-  'h5',
-  'h6',
-  'ul',
-  'ol',
-  'li',
-  'blockquote',
-  'td',
-  'th',
-  'dt',
-  'dd',
-  'summary',
-])
+const directed = new Set('p h2 h3 h4 h5 h6 ul ol li blockquote td th dt dd summary'.split(' '))
 
 /** Containers that need a direction of their own, since `auto` does not look into blocks that have one. */
 const containers = new Set(['ul', 'ol', 'blockquote', 'table'])

@@ -3,28 +3,11 @@ import type { Options } from 'rehype-sanitize'
 /** Prefix of ids in a page's content, which keeps them distinct from those of the surrounding frame. */
 export const contentIdPrefix = 'md-'
 
-const inline = [
-  'a',
-  'abbr',
-  'b',
-  'br',
-  'cite',
-  'code',
-  'del',
-  'em',
-  'i',
-  'img',
-  'input',
-  'ins',
-  'kbd',
-  'mark',
-  'q',
-  's',
-]
-const more = ['samp', 'small', 'span', 'strong', 'sub', 'sup', 'u', 'var', 'wbr', 'ruby', 'rt', 'rp']
-const blocks = ['blockquote', 'dd', 'details', 'div', 'dl', 'dt', 'figcaption', 'figure', 'hr', 'li', 'ol', 'p', 'pre']
-const sections = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'section', 'summary', 'ul']
-const tables = ['caption', 'table', 'tbody', 'td', 'tfoot', 'th', 'thead', 'tr']
+const tagNames = [
+  'a abbr b br cite code del em i img input ins kbd mark q s samp small span strong sub sup u var wbr ruby rt rp',
+  'blockquote dd details div dl dt figcaption figure hr li ol p pre h1 h2 h3 h4 h5 h6 section summary ul',
+  'caption table tbody td tfoot th thead tr',
+].flatMap((names) => names.split(' '))
 
 /**
  * Returns the sanitizer schema for a page's HTML: structure is kept, styling is not, and only classes that Markdown itself produces remain.
@@ -34,7 +17,7 @@ const tables = ['caption', 'table', 'tbody', 'td', 'tfoot', 'th', 'thead', 'tr']
  */
 export function safeSchema(idPrefix: string): Options {
   return {
-    tagNames: [...inline, ...more, ...blocks, ...sections, ...tables],
+    tagNames,
     attributes: {
       '*': ['id', 'title', 'lang'],
       a: ['href', 'dataLink', 'dataFootnoteBackref', 'dataFootnoteRef', 'ariaDescribedBy', 'ariaLabel'],

@@ -5,11 +5,13 @@ import { collapse, findElement } from './hast.ts'
 import { flattenTable } from './table-hast.ts'
 import { writableEmphasis } from './writable-emphasis.ts'
 
-const dropped = new Set([
-  ...['script', 'style', 'template', 'noscript', 'head', 'link', 'meta', 'base', 'title'],
-  ...['nav', 'dialog', 'menu', 'button', 'input', 'select', 'textarea', 'option', 'datalist'],
-  ...['iframe', 'frame', 'frameset', 'object', 'embed', 'applet', 'canvas', 'svg', 'audio', 'video', 'map', 'area'],
-])
+const dropped = new Set(
+  [
+    'script style template noscript head link meta base title',
+    'nav dialog menu button input select textarea option datalist',
+    'iframe frame frameset object embed applet canvas svg audio video map area',
+  ].flatMap((names) => names.split(' ')),
+)
 const droppedRoles = new Set(['navigation', 'search', 'contentinfo', 'dialog', 'menu', 'menubar', 'toolbar'])
 const hiddenStyle = /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)/i
 const headings = new Set(['h1', 'h2', 'h3', 'h4', 'h5', 'h6'])

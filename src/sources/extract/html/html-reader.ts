@@ -21,22 +21,7 @@ const maxDepth = 40
 const leastKept = 0.6
 
 /** Elements that do not end a word. */
-const inline = new Set([
-  'b',
-  'strong',
-  'i',
-  'em',
-  'u',
-  's',
-  'del',
-  'ins',
-  'mark',
-  'span',
-  'font',
-  'small',
-  'code',
-  'wbr',
-])
+const inline = new Set('b strong i em u s del ins mark span font small code wbr'.split(' '))
 
 /**
  * Reads a page: all but menus, forms and the like. Elements, roles and links decide what these are, never the names of classes, which
