@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { extractChunks } from '../../src/markdown/chunks/chunks.ts'
+import { findChunks } from '../../src/markdown/chunks/chunks.ts'
 import { maxBatch } from '../../src/models/embeddings.ts'
 import { KbIndex } from '../../src/search/kb-index.ts'
 import type { FeedbackParameters } from '../../src/search/rank/relevance-feedback.ts'
@@ -60,5 +60,5 @@ async function embedAll({ vectors }: KbIndex, embed: Embed): Promise<void> {
 }
 
 function pageOf({ id, title, text }: TestDocument): IndexedDocument {
-  return plainPage({ key: id, title, chunks: extractChunks(text) })
+  return plainPage({ key: id, title, chunks: findChunks(text).chunks })
 }

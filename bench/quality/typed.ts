@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { extractChunks } from '../../src/markdown/chunks/chunks.ts'
+import { findChunks } from '../../src/markdown/chunks/chunks.ts'
 import { parseNeuronFile } from '../../src/markdown/file/neuron-file.ts'
 import { fileTitle, neuronTitle } from '../../src/markdown/neuron-title.ts'
 import { shownContent } from '../../src/markdown/shown-content.ts'
@@ -73,6 +73,6 @@ function pageOf(path: string, text: string): IndexedDocument {
     tags: file.fields.tags,
     audience: undefined,
     note: undefined,
-    chunks: extractChunks(shownContent(file)),
+    chunks: findChunks(shownContent(file)).chunks,
   }
 }

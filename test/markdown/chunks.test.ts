@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { extractChunks, findChunks } from '../../src/markdown/chunks/chunks.ts'
+import { findChunks } from '../../src/markdown/chunks/chunks.ts'
 import { plainChunks } from '../../src/markdown/chunks/plain-chunks.ts'
 import { hideMarks } from '../../src/markdown/obsidian-marks.ts'
 import { parseMarkdown } from '../../src/markdown/parse/parse-markdown.ts'
 import { plainText } from '../../src/markdown/plain-text.ts'
 import type { Chunk } from '../../src/rules/neurons/chunk.ts'
 import { fc, runs } from '../support/properties.ts'
+import { extractChunks } from './extract-parts.ts'
 import { markdown } from './markdown-arbitrary.ts'
 import { pageOfBlocks } from './page-of-blocks.ts'
 

@@ -1,4 +1,4 @@
-import { extractChunks } from '../../../src/markdown/chunks/chunks.ts'
+import { findChunks } from '../../../src/markdown/chunks/chunks.ts'
 import { embeddedText } from '../../../src/search/index/page-terms.ts'
 import type { Embed } from '../product-ranker.ts'
 import type { Ranker } from '../ranker.ts'
@@ -14,7 +14,7 @@ export function meaningPeer(embed: Embed): Ranker {
     index: async (documents) => {
       vectors.length = 0
       for (const { id, title, text } of documents) {
-        const found = await embed(extractChunks(text).map((chunk) => embeddedText(title, chunk)))
+        const found = await embed(findChunks(text).chunks.map((chunk) => embeddedText(title, chunk)))
         vectors.push(...found.flatMap((vector) => (vector ? [{ id, vector: unit(vector) }] : [])))
       }
     },

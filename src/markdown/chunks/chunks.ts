@@ -25,11 +25,6 @@ export function findChunks(content: string): { chunks: Chunk[]; isPartial: boole
   return { chunks: chunksOf(content, pieces), isPartial }
 }
 
-/** Returns the chunks of {@link findChunks}. */
-export function extractChunks(content: string): Chunk[] {
-  return findChunks(content).chunks
-}
-
 function chunksOf(content: string, pieces: readonly BlockPiece[]): Chunk[] {
   const chunks = sectionChunks(content, sectionsOf(pieces), [])
   return chunks.length <= maxChunks ? chunks : plainChunks(content)

@@ -35,11 +35,6 @@ export function findLinks(content: string): FoundLinks {
   return { links: links.slice(0, maxLinks + 1), isPartial }
 }
 
-/** Returns the first 20,000 links of a content. */
-export function extractLinks(content: string): WikiLink[] {
-  return findLinks(content).links.slice(0, maxLinks)
-}
-
 /** Returns at most 20,001 links if they are certain without a parser, in time linear in the text. */
 export function certainLinks(content: string): WikiLink[] | undefined {
   const links: WikiLink[] = []

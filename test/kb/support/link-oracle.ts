@@ -1,10 +1,10 @@
 import type { Graph } from '../../../src/contract/graph.ts'
 import type { Neuron } from '../../../src/contract/neurons.ts'
 import { parseNeuronFile } from '../../../src/markdown/file/neuron-file.ts'
-import { extractLinks } from '../../../src/markdown/links/links.ts'
 import { fileLookup, resolveFile } from '../../../src/rules/links/file-target.ts'
 import { keptClaim, type LinkAddress, namedNeurons, resolveTarget } from '../../../src/rules/links/link-target.ts'
 import { writtenLinks } from '../../../src/rules/links/written-link.ts'
+import { extractLinks } from '../../markdown/extract-parts.ts'
 import type { NativeWriter } from './native-writer.ts'
 
 const main = 'refs/heads/main'

@@ -6,9 +6,9 @@ import {
   rewriteLinks,
 } from '../../../src/markdown/file/rewrite-links.ts'
 import { linkPlaces } from '../../../src/markdown/links/link-places.ts'
-import { extractLinks } from '../../../src/markdown/links/links.ts'
 import { ParserPool } from '../../../src/markdown/pool/parser-pool.ts'
 import { fc, runs } from '../../support/properties.ts'
+import { extractLinks } from '../extract-parts.ts'
 import { markdown } from '../markdown-arbitrary.ts'
 
 const parser = new ParserPool()

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { edgeTypes } from '../../../src/contract/enumerations.ts'
-import { certainLinks, extractLinks, treeLinks } from '../../../src/markdown/links/links.ts'
+import { certainLinks, treeLinks } from '../../../src/markdown/links/links.ts'
 import { patternLinks } from '../../../src/markdown/links/pattern-links.ts'
 import { parseMarkdown } from '../../../src/markdown/parse/parse-markdown.ts'
 import type { WikiLink } from '../../../src/rules/neurons/neuron.ts'
 import { fc, runs } from '../../support/properties.ts'
+import { extractLinks } from '../extract-parts.ts'
 
 const plain = (target: string, line = 1): WikiLink => ({ target, embed: false, line })
 const targetsOf = (content: string) => extractLinks(content).map(({ target }) => target)

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { extractChunks } from '../../../src/markdown/chunks/chunks.ts'
-import { extractLinks } from '../../../src/markdown/links/links.ts'
 import type { WikiLink } from '../../../src/rules/neurons/neuron.ts'
+import { extractChunks, extractLinks } from '../extract-parts.ts'
 
 /** A link as expected, without what is `embed: false` and its line. */
 type Expected = Partial<WikiLink> & { target: string }

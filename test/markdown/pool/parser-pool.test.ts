@@ -2,10 +2,9 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { afterAll, describe, expect, test } from 'vitest'
-import { extractChunks } from '../../../src/markdown/chunks/chunks.ts'
 import { plainChunks } from '../../../src/markdown/chunks/plain-chunks.ts'
-import { extractLinks } from '../../../src/markdown/links/links.ts'
 import { ParserClosed, ParserPool } from '../../../src/markdown/pool/parser-pool.ts'
+import { extractChunks, extractLinks } from '../extract-parts.ts'
 
 const pool = new ParserPool()
 afterAll(() => pool.close())

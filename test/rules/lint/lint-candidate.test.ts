@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { CandidateInput } from '../../../src/contract/candidates.ts'
-import { extractLinks } from '../../../src/markdown/links/links.ts'
 import { parseMarkdown } from '../../../src/markdown/parse/parse-markdown.ts'
 import type { LintFinding } from '../../../src/rules/lint/link-survey.ts'
 import { lintCandidate } from '../../../src/rules/lint/lint-candidate.ts'
+import { extractLinks } from '../../markdown/extract-parts.ts'
 import { anyCharacter, fc } from '../../support/properties.ts'
 
 const a = 'handbook_00000001'

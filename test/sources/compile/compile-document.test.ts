@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { extractLinks } from '../../../src/markdown/links/links.ts'
 import { linkKey } from '../../../src/rules/links/link-target.ts'
 import type { CompiledPage } from '../../../src/sources/compile/compiled.ts'
 import { leftOut } from '../../../src/sources/compile/left-out.ts'
+import { extractLinks } from '../../markdown/extract-parts.ts'
 import { fc, runs } from '../../support/properties.ts'
 import { compile, documents, paragraph } from './documents.ts'
 

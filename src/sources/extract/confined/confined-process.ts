@@ -69,8 +69,7 @@ export async function runConfined(confinement: Confinement): Promise<Ending> {
     const ended = exitOf(child)
     // A process that ends before it has read its input says so by its exit.
     child.stdin?.on('error', () => undefined).write(input)
-    watch(child, limits, end, done.signal)
-    endInTime(child, { ...limits, usageOf }, end, done.signal)
+    watch(child, { ...limits, usageOf }, end, done.signal)
     const exit = await ended
     signal?.throwIfAborted()
     if (exceeded !== undefined) return { kind: 'exceeded', limit: exceeded }
@@ -115,38 +114,27 @@ function exitOf(child: ChildProcess): Promise<string> {
   })
 }
 
+/**
+ * Ends a process that exceeds a limit. The time in which it waits for a processor does not count, but its elapsed time may be no more than
+ * {@link mostStarved} times the limit.
+ */
 async function watch(
   { pid }: ChildProcess,
-  limits: ExtractLimits,
-  end: (limit: Limit) => void,
-  signal: AbortSignal,
-): Promise<void> {
-  while (pid !== undefined && !signal.aborted) {
-    const usage = await processUsage(pid)
-    if (signal.aborted) return
-    if (usage && usage.memory > limits.memory) end('memory')
-    if (usage && usage.cpuTime > limits.cpuTime) end('cpuTime')
-    await sleep(pollInterval, undefined, { signal }).catch(() => undefined)
-  }
-}
-
-/** The time in which it waits for a processor does not count, but may be no more than {@link mostStarved} times the limit. */
-async function endInTime(
-  { pid }: ChildProcess,
-  { wallTime, usageOf }: ExtractLimits & { usageOf: typeof processUsage },
+  { memory, cpuTime, wallTime, usageOf }: ExtractLimits & { usageOf: typeof processUsage },
   end: (limit: Limit) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const start = performance.now()
-  for (let left = wallTime; left > 0; ) {
-    await sleep(Math.ceil(Math.min(left, wallTime)), undefined, { signal }).catch(() => undefined)
-    const waited = pid === undefined || signal.aborted ? 0 : ((await usageOf(pid))?.waited ?? 0)
+  while (pid !== undefined && !signal.aborted) {
+    const usage = await usageOf(pid)
     if (signal.aborted) return
     const elapsed = performance.now() - start
-    if (elapsed > mostStarved * wallTime) return end('starved')
-    left = wallTime + waited - elapsed
+    if (usage && usage.memory > memory) end('memory')
+    else if (usage && usage.cpuTime > cpuTime) end('cpuTime')
+    else if (elapsed > mostStarved * wallTime) end('starved')
+    else if (elapsed - (usage?.waited ?? 0) > wallTime) end('wallTime')
+    await sleep(pollInterval, undefined, { signal }).catch(() => undefined)
   }
-  end('wallTime')
 }
 
 /** Reports the last line of each piece of output; lines that are not progress are ignored. */

@@ -1,5 +1,5 @@
 import { asInlineMarkdown } from './escape-markdown.ts'
-import { type LooseRows, type Room, roomForRows, rowLine } from './table-rows.ts'
+import { type LooseRows, type Room, rowLine } from './table-rows.ts'
 
 /** Distinct values that are counted. */
 const maxDistinct = 1_000
@@ -28,7 +28,7 @@ export class DataTable {
   readonly #further: string[] = []
   readonly #room: Room
 
-  constructor(room: Room = roomForRows()) {
+  constructor(room: Room) {
     this.#room = room
   }
 
@@ -51,7 +51,7 @@ export class DataTable {
       this.#characters += cell.length
     }
     if (this.#count <= maxRows + 1 && this.#characters <= maxCharacters) this.#rows.push(cells)
-    else if (this.#room.bytes > 0) this.#addFurther(rowLine(cells))
+    else if (this.#room.bytes > 0) this.#room.add(this.#further, rowLine(cells))
   }
 
   /** Rows that the blocks show, below the header. */
@@ -101,11 +101,6 @@ export class DataTable {
       `The first ${sample.length - 1} rows:`,
       markdownTable(sample.map(pick)),
     ]
-  }
-
-  #addFurther(line: string): void {
-    this.#room.bytes -= Buffer.byteLength(line) + 1
-    if (this.#room.bytes >= 0) this.#further.push(line)
   }
 
   #sample(): string[][] {

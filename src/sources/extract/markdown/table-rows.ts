@@ -8,7 +8,15 @@ const maxDocumentBytes = 19 * 2 ** 20
 const maxParagraph = 900
 
 /** Remaining bytes for rows that are kept for search only. The tables of a document share it. */
-export type Room = { bytes: number }
+export class Room {
+  bytes = maxBytes
+
+  /** Adds a line to the rows, if there is room. */
+  add(rows: string[], line: string): void {
+    this.bytes -= Buffer.byteLength(line) + 1
+    if (this.bytes >= 0) rows.push(line)
+  }
+}
 
 /** Rows that no page shows, as text. `first` is the number of the first one in its table. */
 export type LooseRows = {
@@ -17,10 +25,6 @@ export type LooseRows = {
   rows: readonly string[]
   /** Returns the warning for people, if search finds `kept` of the rows. */
   warning: (kept: number) => string
-}
-
-export function roomForRows(): Room {
-  return { bytes: maxBytes }
 }
 
 export function rowLine(cells: readonly string[]): string {
@@ -77,9 +81,7 @@ export class FurtherColumns {
   add(first: string, values: readonly string[]): void {
     if (values.every((value) => value === '')) return
     this.#count++
-    const line = rowLine([first, ...values])
-    this.#room.bytes -= Buffer.byteLength(line) + 1
-    if (this.#room.bytes >= 0) this.#rows.push(line)
+    this.#room.add(this.#rows, rowLine([first, ...values]))
   }
 
   /** @param what the columns, for people */

@@ -72,10 +72,20 @@ function dropRunningLines(pages: readonly PdfPage[]): PdfPage[] {
 }
 
 function trim({ number, lines }: PdfPage, running: ReadonlySet<string>): PdfPage {
-  const kept = lines.slice()
-  trimEdge(kept, number, running, 'top')
-  trimEdge(kept, number, running, 'bottom')
-  return { number, lines: kept }
+  const isRunning = (line: string) => running.has(keyOf(line, number)) || plain(line) === String(number)
+  const untilBottom = withoutTop(lines, isRunning).reverse()
+  return { number, lines: withoutTop(untilBottom, isRunning).reverse() }
+}
+
+function withoutTop(lines: readonly string[], isRunning: (line: string) => boolean): string[] {
+  let at = 0
+  for (let dropped = 0; dropped <= edgeLines; dropped++) {
+    while (lines[at] === '') at++
+    const line = lines[at]
+    if (dropped === edgeLines || line === undefined || !isRunning(line)) break
+    at++
+  }
+  return lines.slice(at)
 }
 
 function filledPages(pages: readonly PdfPage[]): PdfPage[] {
@@ -93,21 +103,6 @@ function runningLines(pages: readonly PdfPage[]): Set<string> {
   }
   const fewest = Math.max(3, filledPages(pages).length * 0.5)
   return new Set([...counts].filter(([, count]) => count >= fewest).map(([key]) => key))
-}
-
-function trimEdge(lines: string[], number: number, running: ReadonlySet<string>, edge: 'top' | 'bottom') {
-  for (let dropped = 0; dropped < edgeLines; dropped++) {
-    while (lines.length > 0 && lines.at(edge === 'top' ? 0 : -1) === '') drop(lines, edge)
-    const line = lines.at(edge === 'top' ? 0 : -1)
-    if (line === undefined || !(running.has(keyOf(line, number)) || plain(line) === String(number))) return
-    drop(lines, edge)
-  }
-  while (lines.length > 0 && lines.at(edge === 'top' ? 0 : -1) === '') drop(lines, edge)
-}
-
-function drop(lines: string[], edge: 'top' | 'bottom') {
-  if (edge === 'top') lines.shift()
-  else lines.pop()
 }
 
 function keyOf(line: string, number: number): string {

@@ -3,7 +3,7 @@ import Papa from 'papaparse'
 import { ExtractionError, type Extractor } from '../../extracted.ts'
 import { decodeDocument } from '../decode-text.ts'
 import { DataTable } from '../markdown/markdown-table.ts'
-import { FurtherColumns, roomForRows, withLooseRows } from '../markdown/table-rows.ts'
+import { FurtherColumns, Room, withLooseRows } from '../markdown/table-rows.ts'
 
 const maxColumns = 256
 const maxCell = 10_000
@@ -29,7 +29,7 @@ function sections(tables: readonly string[], size: number): string[] {
 }
 
 function readRows(text: string): { rows: DataTable; further: FurtherColumns; warnings: string[] } {
-  const room = roomForRows()
+  const room = new Room()
   const rows = new DataTable(room)
   const further = new FurtherColumns(room)
   const warnings = new Set<string>()

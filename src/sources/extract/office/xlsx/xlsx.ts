@@ -1,7 +1,7 @@
 import type { Anchor, ExtractInput, Extraction } from '../../../extracted.ts'
 import { ExtractionError } from '../../../extracted.ts'
 import { plainLine } from '../../markdown/escape-markdown.ts'
-import { type LooseRows, roomForRows, withLooseRows } from '../../markdown/table-rows.ts'
+import { type LooseRows, Room, withLooseRows } from '../../markdown/table-rows.ts'
 import { type ChartTable, chartBlocks } from '../drawing-text.ts'
 import { OfficePackage } from '../office-package.ts'
 import { textBoxesOf } from '../pptx/pptx-shapes.ts'
@@ -28,7 +28,7 @@ export async function extractXlsx({ file }: ExtractInput): Promise<Extraction> {
   const shown: string[] = []
   const warnings: string[] = []
   const loose: LooseRows[] = []
-  const room = roomForRows()
+  const room = new Room()
   let characters = 0
   const shownSheets = new Set(workbook.sheets.filter(({ hidden }) => !hidden).map(({ name }) => name))
   for (const { name, hidden, part, charts, drawings, comments } of workbook.sheets) {
