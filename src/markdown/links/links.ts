@@ -1,6 +1,7 @@
 import type { Definition, Nodes, Root } from 'mdast'
 import type { WikiLink } from '../../rules/neurons/neuron.ts'
 import { append } from '../append.ts'
+import { nodesOf } from '../nodes.ts'
 import { parseParts } from '../parse/parse-parts.ts'
 import { type HtmlLink, htmlLinks } from './html-links.ts'
 import { type LinkSegment, scanLinks } from './link-scan.ts'
@@ -118,10 +119,8 @@ function markdownLink(url: string, embed: boolean): Pick<LinkNode, 'link'> | und
 /** Returns the definitions by label; the first of a label wins. */
 function definitionsOf(tree: Root): Map<string, Definition> {
   const definitions = new Map<string, Definition>()
-  const open: Nodes[] = [tree]
-  for (let node = open.pop(); node; node = open.pop()) {
+  for (const node of nodesOf(tree)) {
     if (node.type === 'definition' && !definitions.has(node.identifier)) definitions.set(node.identifier, node)
-    else if ('children' in node && node.type !== 'paragraph') append(open, node.children.toReversed())
   }
   return definitions
 }

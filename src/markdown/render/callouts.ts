@@ -1,17 +1,14 @@
 import type { ElementContent, Root as Html } from 'hast'
 import type { Blockquote, Root } from 'mdast'
-import { become, element, elementsOf, text, textOf } from './elements.ts'
+import { hastText, nodesOf } from '../nodes.ts'
+import { become, element, elementsOf, text } from './elements.ts'
 
 const calloutType = /^\[!([^\]\n]{1,40})\]([+-]?)/
 const styled = 'note tip important warning caution info question success failure example quote'.split(' ')
 
 /** Stores the type and state of a callout (`> [!note]- Title`) in the tree before `hideMarks` removes it from the text. */
 export function markCallouts(tree: Root): void {
-  const open: Root['children'] = [...tree.children]
-  for (let node = open.pop(); node; node = open.pop()) {
-    if (node.type === 'blockquote') markCallout(node)
-    if ('children' in node && node.type !== 'paragraph') open.push(...(node.children as Root['children']))
-  }
+  for (const node of nodesOf(tree)) if (node.type === 'blockquote') markCallout(node)
 }
 
 function markCallout(quote: Blockquote): void {
@@ -45,6 +42,6 @@ function splitTitle(children: readonly ElementContent[]): { title: ElementConten
   const lineEnd = first.children.findIndex((child) => child.type === 'element' && child.tagName === 'br')
   const title = lineEnd < 0 ? first.children : first.children.slice(0, lineEnd)
   const rest = lineEnd < 0 ? [] : [element('p', {}, first.children.slice(lineEnd + 1))]
-  const hasTitle = title.some((node) => textOf(node).trim() !== '')
+  const hasTitle = title.some((node) => hastText(node).trim() !== '')
   return { title: hasTitle ? title : [], body: [...rest, ...children.slice(at + 1)] }
 }

@@ -29,13 +29,3 @@ export function text(value: string): ElementContent {
 export function become(target: Element, { tagName, properties, children }: Element): void {
   Object.assign(target, { tagName, properties, children })
 }
-
-export function textOf(node: Nodes): string {
-  const open: Nodes[] = [node]
-  let result = ''
-  for (let next = open.pop(); next; next = open.pop()) {
-    if (next.type === 'text') result += next.value
-    else if ('children' in next) open.push(...next.children.toReversed())
-  }
-  return result
-}

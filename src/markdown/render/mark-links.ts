@@ -1,6 +1,7 @@
 import type { Html, Nodes, Root } from 'mdast'
 import type { WikiLink } from '../../rules/neurons/neuron.ts'
 import { linkNodes } from '../links/links.ts'
+import { nodesOf } from '../nodes.ts'
 
 /** Destination of a link for the current reader. A gap leads nowhere: `why` is the reason, and writers may create the page. */
 export type ResolvedLink =
@@ -55,9 +56,7 @@ export function markLinks(tree: Root, table: LinkTable): MarkedLink[] {
 
 /** Converts `[[#Heading]]` to `<a href="#Heading">`. */
 function markOwnPlaces(tree: Root): void {
-  const open: Nodes[] = [tree]
-  for (let node = open.pop(); node; node = open.pop()) {
-    if ('children' in node) open.push(...node.children)
+  for (const node of nodesOf(tree)) {
     const place = node.type === 'text' ? node.data?.ownPlace : undefined
     if (place === undefined) continue
     node.data = { hName: 'a', hProperties: { href: `#${encodeURIComponent(place)}` } }

@@ -1,6 +1,7 @@
 import type { Element, ElementContent, Root } from 'hast'
 import { headingId } from '../../rules/links/headings.ts'
-import { become, element, elementsOf, text, textOf } from './elements.ts'
+import { hastText } from '../nodes.ts'
+import { become, element, elementsOf, text } from './elements.ts'
 import type { MarkedLink } from './mark-links.ts'
 import { contentIdPrefix } from './safe-html.ts'
 
@@ -36,7 +37,7 @@ function placeOwn(target: Element, { link, meaning }: MarkedLink, isInLink: bool
     return
   }
   const isImage = meaning.to === 'file' && meaning.isImage
-  if (isImage && link.embed) become(target, image(meaning.href, link.alias ?? textOf(target), link.target))
+  if (isImage && link.embed) become(target, image(meaning.href, link.alias ?? hastText(target), link.target))
   else if (isInLink) become(target, element('span', {}, children))
   else if (meaning.to === 'file') {
     become(
@@ -48,13 +49,13 @@ function placeOwn(target: Element, { link, meaning }: MarkedLink, isInLink: bool
     const isNamed = link.alias !== undefined || link.form === 'markdown' || !seqId.test(link.target)
     const label = isNamed ? children : [text(meaning.title)]
     const href = meaning.href + (id === '' ? '' : `#${contentIdPrefix}${encodeURIComponent(id)}`)
-    const isTitled = label.map(textOf).join('') === meaning.title
+    const isTitled = label.map(hastText).join('') === meaning.title
     become(target, element('a', isTitled ? { href } : { href, title: meaning.title }, label))
   }
 }
 
 function gap(children: ElementContent[], { why, createHref }: { why: string; createHref?: string }): Element {
-  const label = children.map(textOf).join('')
+  const label = children.map(hastText).join('')
   const create =
     createHref === undefined
       ? []

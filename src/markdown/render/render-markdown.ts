@@ -7,10 +7,11 @@ import rehypeStringify from 'rehype-stringify'
 import remarkRehype from 'remark-rehype'
 import { unified } from 'unified'
 import { headingId } from '../../rules/links/headings.ts'
+import { hastText } from '../nodes.ts'
 import { hideMarks } from '../obsidian-marks.ts'
 import { parseParts } from '../parse/parse-parts.ts'
 import { markCallouts, placeCallouts } from './callouts.ts'
-import { become, element, elementsOf, textOf } from './elements.ts'
+import { become, element, elementsOf } from './elements.ts'
 import type { LinkTable } from './mark-links.ts'
 import { type MarkedLink, markLinks } from './mark-links.ts'
 import { placeLinks } from './place-links.ts'
@@ -108,7 +109,7 @@ function titleHeading(root: Html, title: string): Element | undefined {
   if (first?.type !== 'element' || first.tagName !== 'h1') return undefined
   const [, ...inner] = elementsOf({ type: 'root', children: [first] })
   const holdsMore = inner.some(({ element }) => kept.includes(element.tagName) || element.properties.id !== undefined)
-  return !holdsMore && spaced(textOf(first)) === spaced(title) ? first : undefined
+  return !holdsMore && spaced(hastText(first)) === spaced(title) ? first : undefined
 }
 
 function spaced(text: string): string {
@@ -122,7 +123,7 @@ function highlightCode(root: Html): void {
     const [code] = pre.tagName === 'pre' ? pre.children : []
     if (code?.type !== 'element' || code.tagName !== 'code') continue
     const language = languageOf(code)
-    const source = textOf(code)
+    const source = hastText(code)
     if (language === undefined || source.length > Math.min(maxBlock, left)) continue
     left -= source.length
     code.children = refractor.highlight(source, language).children as Element['children']
@@ -142,9 +143,9 @@ function frameBlocks(root: Html): void {
   for (const { element: found } of elementsOf(root)) {
     const { tagName, properties } = found
     if (directed.has(tagName)) properties.dir = 'auto'
-    if (containers.has(tagName) && rightToLeft.test(/\p{L}/u.exec(textOf(found))?.[0] ?? '')) properties.dir = 'rtl'
+    if (containers.has(tagName) && rightToLeft.test(/\p{L}/u.exec(hastText(found))?.[0] ?? '')) properties.dir = 'rtl'
     if (tagName === 'input') properties.ariaLabel = properties.checked === true ? 'Done' : 'To do'
-    if (tagName === 'th' && textOf(found).trim() === '' && !hasImage(found)) found.tagName = 'td'
+    if (tagName === 'th' && hastText(found).trim() === '' && !hasImage(found)) found.tagName = 'td'
     if (tagName === 'pre') Object.assign(properties, { ...scrolled, ariaLabel: 'Code' })
     if (tagName === 'table') frame(found)
   }
@@ -175,7 +176,7 @@ function placeIds(root: Html, prefix: string | undefined, title?: Element): void
     const level = headings.indexOf(found.tagName)
     if (level < 0) continue
     found.tagName = headings[Math.max(level - highest, 0) + 1] ?? 'h6'
-    const id = headingId(textOf(found))
+    const id = headingId(hastText(found))
     if (prefix === undefined || id === '') continue
     if (found.properties.id === undefined) found.properties.id = unusedId(`${prefix}${id}`, ids)
     else if (found !== title && !ids.has(`${prefix}${id}`))

@@ -1,6 +1,7 @@
 import type { Element, Root } from 'hast'
 import type { Options } from 'rehype-remark'
-import { isElement, nodesOf } from './hast.ts'
+import { nodesOf } from '../../../markdown/nodes.ts'
+import { isElement } from './hast.ts'
 
 const referenceTag = 'footnote-reference'
 const definitionTag = 'footnote-definition'

@@ -1,6 +1,7 @@
-import type { Element, ElementContent, Nodes, Root, RootContent } from 'hast'
+import type { Element, Nodes, Root } from 'hast'
 import rehypeParse from 'rehype-parse'
 import { unified } from 'unified'
+import { hastText, nodesOf } from '../../../markdown/nodes.ts'
 import { ExtractionError } from '../../extracted.ts'
 import { raisedText } from '../raised-text.ts'
 
@@ -32,12 +33,6 @@ function withRaisedText(tree: Root): Root {
   return tree
 }
 
-export function hastText(node: Nodes): string {
-  let text = ''
-  for (const each of nodesOf(node)) if (each.type === 'text') text += each.value
-  return text
-}
-
 export function findElement(node: Nodes, tagName: string): Element | undefined {
   for (const each of nodesOf(node)) if (isElement(each, tagName)) return each
   return undefined
@@ -45,18 +40,6 @@ export function findElement(node: Nodes, tagName: string): Element | undefined {
 
 export function isElement(node: Nodes, tagName: string): node is Element {
   return node.type === 'element' && node.tagName === tagName
-}
-
-export function* nodesOf(node: Nodes): Generator<Nodes> {
-  const stack: Nodes[] = [node]
-  for (let next = stack.pop(); next; next = stack.pop()) {
-    yield next
-    const children: (RootContent | ElementContent)[] = 'children' in next ? next.children : []
-    for (let at = children.length - 1; at >= 0; at--) {
-      const child = children[at]
-      if (child) stack.push(child)
-    }
-  }
 }
 
 /** Single spaces, none at the ends. */

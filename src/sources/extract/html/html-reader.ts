@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import type { Element, Nodes, Root } from 'hast'
+import { hastText, nodesOf } from '../../../markdown/nodes.ts'
 import type { Extractor } from '../../extracted.ts'
 import { decodeHtml } from '../decode-text.ts'
 import { extractPlainText } from '../text/plain-text-file.ts'
 import { cleanHast, isUnseen } from './clean-hast.ts'
-import { collapse, findElement, hastText, isElement, nodesOf, parseHtml } from './hast.ts'
+import { collapse, findElement, isElement, parseHtml } from './hast.ts'
 import { hastToMarkdown } from './html-to-markdown.ts'
 import { isContents, revealContents } from './reveal-contents.ts'
 

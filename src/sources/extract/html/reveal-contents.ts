@@ -1,5 +1,6 @@
 import type { Element, Nodes, Root } from 'hast'
-import { collapse, hastText, isElement, nodesOf } from './hast.ts'
+import { hastText, nodesOf } from '../../../markdown/nodes.ts'
+import { collapse, isElement } from './hast.ts'
 
 /** Elements that hold the text of a page, and not what surrounds it. */
 const contents = new Set(['main', 'article'])

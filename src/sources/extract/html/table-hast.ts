@@ -1,5 +1,6 @@
 import type { Element, ElementContent, Properties } from 'hast'
-import { isElement, nodesOf } from './hast.ts'
+import { nodesOf } from '../../../markdown/nodes.ts'
+import { isElement } from './hast.ts'
 import { writableEmphasis } from './writable-emphasis.ts'
 
 const blocks = new Set([

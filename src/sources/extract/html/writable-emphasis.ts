@@ -1,5 +1,5 @@
 import type { ElementContent } from 'hast'
-import { hastText } from './hast.ts'
+import { hastText } from '../../../markdown/nodes.ts'
 
 const emphasis = new Set(['strong', 'b', 'em', 'i', 'del', 's', 'strike', 'mark', 'u'])
 /** Elements that begin and end with a sign in Markdown. */
