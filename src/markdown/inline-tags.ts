@@ -1,9 +1,5 @@
-import { type Access, isInternal } from '../rules/access/audience.ts'
-import type { KbSettings } from '../rules/kb-settings.ts'
-import { joinTags } from '../rules/neurons/tag.ts'
+import { isInternal } from '../rules/access/audience.ts'
 import { outsideCode, type TextLine } from './comments.ts'
-import type { NeuronFile } from './file/neuron-file.ts'
-import { shownContent } from './shown-content.ts'
 
 /** Tag in a page's text, without its `#`, and the 1-based line of its first occurrence. */
 export type InlineTag = { tag: string; line: number }
@@ -61,17 +57,4 @@ function* outsideHtmlComments(lines: readonly TextLine[]): Generator<TextLine> {
     }
     yield { text: shown, line }
   }
-}
-
-type Page = Pick<NeuronFile, 'fields' | 'extra' | 'content'>
-
-/** Returns all tags of a page: those of its front matter, and those of its text if the settings count them. */
-export function allTags(page: Page, { inlineTags: isCounted }: Pick<KbSettings, 'inlineTags'>): string[] {
-  const found = isCounted ? inlineTags(shownContent(page)).map(({ tag }) => tag) : []
-  return joinTags(page.fields.tags, found)
-}
-
-/** Returns the audience and tags of a page, which decide who may see it. */
-export function accessIn(page: Page, settings: Pick<KbSettings, 'inlineTags'>): Access {
-  return { audience: page.fields.audience, tags: allTags(page, settings) }
 }

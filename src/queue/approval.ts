@@ -22,7 +22,7 @@ import { parseCandidate } from '../markdown/file/candidate-file.ts'
 import { openContent, unreadableHead } from '../markdown/file/content-front-matter.ts'
 import { fileLayout, hasReadableSize } from '../markdown/file/front-matter.ts'
 import { editNeuron, parseNeuronFile } from '../markdown/file/neuron-file.ts'
-import { accessIn } from '../markdown/inline-tags.ts'
+import { accessIn } from '../markdown/page-tags.ts'
 import { hiddenLines } from '../markdown/shown-content.ts'
 import { isInternal, isSeenByMore, narrowed, widens } from '../rules/access/audience.ts'
 import {

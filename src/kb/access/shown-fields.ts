@@ -1,5 +1,5 @@
 import { type NeuronFile, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
-import { accessIn } from '../../markdown/inline-tags.ts'
+import { accessIn } from '../../markdown/page-tags.ts'
 import { shownContent } from '../../markdown/shown-content.ts'
 import type { YamlMap } from '../../markdown/yaml/yaml-scalar.ts'
 import type { NeuronFields, SourceReference, Verified } from '../../rules/neurons/neuron.ts'

@@ -1,6 +1,6 @@
 import { longTimeLimit, runGit } from '../../git/native/git-process.ts'
 import { formatNeuron, type NeuronFile, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
-import { accessIn } from '../../markdown/inline-tags.ts'
+import { accessIn } from '../../markdown/page-tags.ts'
 import { shownContent } from '../../markdown/shown-content.ts'
 import { pauses } from '../../system/pauses.ts'
 import type { KbView } from '../access/kb-view.ts'

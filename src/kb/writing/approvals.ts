@@ -4,7 +4,7 @@ import { GanglionError } from '../../contract/errors.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { Staging } from '../../git/staging.ts'
 import { editNeuron, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
-import { allTags } from '../../markdown/inline-tags.ts'
+import { allTags } from '../../markdown/page-tags.ts'
 import { hiddenLines } from '../../markdown/shown-content.ts'
 import { accessClass } from '../../rules/access/audience.ts'
 import {

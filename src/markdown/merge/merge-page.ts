@@ -51,7 +51,8 @@ function partsOf(page: string) {
  */
 export function mergeBlocks(blocks: Versions<string>, told: ReadonlySet<string>): Merge {
   const read = ofEach(blocks, parseFrontMatter)
-  if ([read.base, read.current, read.proposed].some(({ problems }) => problems.length > 0)) return mergeLines(blocks)
+  if ([read.base, read.current, read.proposed].some(({ problems }) => problems.length > 0))
+    return mergeText(blocks.base, blocks.current, blocks.proposed)
 
   const versions = ofEach(read, ({ data }) => data)
   const { fields, settled, conflicts } = mergeFields(versions, told)
@@ -64,10 +65,6 @@ export function mergeBlocks(blocks: Versions<string>, told: ReadonlySet<string>)
   )
   if (isOf(merged, fields)) return { text: merged }
   return { text: editFrontMatter(blocks.current, valuesOf(Object.keys({ ...versions.current, ...fields }))) }
-}
-
-function mergeLines({ base, current, proposed }: Versions<string>): Merge {
-  return mergeText(base, current, proposed)
 }
 
 /**
@@ -83,7 +80,7 @@ function mergeEntries(blocks: Versions<string>, isKept: (key: string) => boolean
   const keys = [...new Set([...entries.current.keys(), ...entries.proposed.keys()])]
   const merged = keys.map((key) => {
     const versions = ofEach(entries, (of) => of.get(key) ?? '')
-    const lines = mergeLines(versions)
+    const lines = mergeText(versions.base, versions.current, versions.proposed)
     return 'text' in lines ? lines.text : isKept(key) ? versions.current : versions.proposed
   })
   return blocks.current.slice(0, yamlStart) + merged.join('') + blocks.current.slice(yamlStart + yaml.length)

@@ -13,7 +13,7 @@ import { parseParts } from '../parse/parse-parts.ts'
 import { markCallouts, placeCallouts } from './callouts.ts'
 import { become, element, elementsOf } from './elements.ts'
 import type { LinkTable } from './mark-links.ts'
-import { type MarkedLink, markLinks } from './mark-links.ts'
+import { markLinks } from './mark-links.ts'
 import { placeLinks } from './place-links.ts'
 import { contentIdPrefix, safeSchema } from './safe-html.ts'
 
@@ -67,7 +67,11 @@ export function renderBlocks({ content, links, idPrefix = contentIdPrefix, title
   hideMarks(tree)
   const html = safeHtml(tree, idPrefix ?? contentIdPrefix)
   const heading = title === undefined ? undefined : titleHeading(html, title)
-  complete(html, marked, { idPrefix: idPrefix ?? undefined, heading })
+  placeLinks(html, marked)
+  placeIds(html, idPrefix ?? undefined, heading)
+  frameBlocks(html)
+  placeCallouts(html)
+  highlightCode(html)
   const blocks = html.children.filter((node) => node.type !== 'text' || node.value.trim() !== '')
   const isEmpty = blocks.every((node) => node === heading)
   const shown = isEmpty ? [] : blocks.map((node) => stringifier.stringify({ type: 'root', children: [node] }))
@@ -89,18 +93,6 @@ function safeHtml(tree: Root, idPrefix: string): Html {
     .use(rehypeRaw)
     .use(rehypeSanitize, safeSchema(idPrefix))
   return processor.runSync(tree)
-}
-
-function complete(
-  html: Html,
-  marked: readonly MarkedLink[],
-  { idPrefix, heading }: { idPrefix: string | undefined; heading: Element | undefined },
-): void {
-  placeLinks(html, marked)
-  placeIds(html, idPrefix, heading)
-  frameBlocks(html)
-  placeCallouts(html)
-  highlightCode(html)
 }
 
 /** Returns the heading of level 1 that opens a page, if it only repeats the page's title. */

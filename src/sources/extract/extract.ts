@@ -111,45 +111,29 @@ function foldersAbove(folder: string): string[] {
 
 function readEnding(ending: Ending, limits: ExtractLimits): Extracted {
   if (ending.kind === 'exceeded') throw exceededError(ending.limit, limits)
-  const reply = extractReply.safeParse(parseJson(ending.output.toString('utf8')))
-  if (!reply.success) throw endedError(ending, limits)
-  if (!reply.data.ok)
-    throw new ExtractionError(reply.data.problem, reply.data.message, { cause: detail(ending.errors) })
-  const { extracted } = reply.data
-  return { ...extracted, title: extracted.title }
+  const { data: reply } = extractReply.safeParse(parseJson(ending.output.toString('utf8')))
+  if (reply?.ok) return { ...reply.extracted, title: reply.extracted.title }
+  const cause = ending.errors === '' ? undefined : new Error(ending.errors)
+  if (reply !== undefined) throw new ExtractionError(reply.problem, reply.message, { cause })
+  if (isOutOfHeap(ending)) throw exceededError('memory', limits)
+  const message = `The program that reads this document stopped unexpectedly (${ending.exit}).`
+  throw new ExtractionError('crashed', message, { cause })
 }
 
-function exceededError(
-  limit: keyof ExtractLimits | 'starved',
-  { memory, output, cpuTime, wallTime }: ExtractLimits,
-): ExtractionError {
-  if (limit === 'memory') return tooMuchMemory(memory)
-  if (limit === 'output')
-    return new ExtractionError('too-large', `The document's text is longer than ${size(output)}: split it.`)
-  if (limit === 'starved') {
-    return new ExtractionError('starved', 'The server was too busy to read the document in time: ingest it again.')
-  }
-  const seconds = Math.round((limit === 'cpuTime' ? cpuTime : wallTime) / 1000)
-  const message = `The document takes longer than ${seconds} seconds to read: it may be damaged, or split it.`
-  return new ExtractionError('too-slow', message)
-}
-
-function endedError(ending: Ending & { kind: 'ended' }, { memory }: ExtractLimits): ExtractionError {
-  const { errors, exit } = ending
-  if (isOutOfHeap(ending)) return tooMuchMemory(memory)
-  const message = `The program that reads this document stopped unexpectedly (${exit}).`
-  return new ExtractionError('crashed', message, { cause: detail(errors) })
-}
-
-function tooMuchMemory(memory: number): ExtractionError {
-  const message = `The document takes more than ${size(memory)} of memory to read: it may be damaged, or split it.`
-  return new ExtractionError('too-large', message)
+function exceededError(limit: keyof ExtractLimits | 'starved', limits: ExtractLimits): ExtractionError {
+  const advice = 'to read: it may be damaged, or split it.'
+  const slow = (time: number) =>
+    ['too-slow', `The document takes longer than ${Math.round(time / 1000)} seconds ${advice}`] as const
+  const [problem, message] = {
+    memory: ['too-large', `The document takes more than ${size(limits.memory)} of memory ${advice}`] as const,
+    output: ['too-large', `The document's text is longer than ${size(limits.output)}: split it.`] as const,
+    starved: ['starved', 'The server was too busy to read the document in time: ingest it again.'] as const,
+    cpuTime: slow(limits.cpuTime),
+    wallTime: slow(limits.wallTime),
+  }[limit]
+  return new ExtractionError(problem, message)
 }
 
 function size(bytes: number): string {
   return bytes >= 2 ** 30 ? `${bytes / 2 ** 30} GB` : `${Math.round(bytes / 2 ** 20)} MB`
-}
-
-function detail(errors: string): Error | undefined {
-  return errors === '' ? undefined : new Error(errors)
 }

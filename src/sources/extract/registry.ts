@@ -47,7 +47,7 @@ export const families: ReadonlyMap<string, Family> = new Map<string, Family>([
   ['csv', csv],
   ['tsv', csv],
   ['md', { load: async () => (await import('./text/markdown.ts')).extractMarkdown }],
-  ['txt', { load: async () => (await import('./text/plain-text-file.ts')).extractPlainText }],
+  ['txt', { load: async () => (await import('./plain-text-file.ts')).extractPlainText }],
   ['svg', { load: async () => (await import('./image/svg.ts')).extractSvg }],
   ...['png', 'jpg', 'jpeg', 'webp', 'gif'].map((type): [string, Family] => [type, image]),
   ...['wav', 'mp3', 'm4a', 'ogg', 'flac', 'aac', 'mp4'].map((type): [string, Family] => [type, audio]),

@@ -1,4 +1,3 @@
-import type { GreyPixels } from './image.ts'
 import type { ImageHeader } from './image-header.ts'
 
 /** Points of the long side of the page; only its proportion to the pixels that are wanted matters. */
@@ -16,6 +15,9 @@ export function jpegPdf(header: ImageHeader, bytes: Buffer): Buffer {
   const colors = colorSpaces.get(channels) ?? '/DeviceRGB'
   return imagePdf({ width, height, orientation, format: `/ColorSpace ${colors} /Filter /DCTDecode`, data: bytes })
 }
+
+/** Shades of grey, one byte a pixel, row by row, on white where the picture is transparent. Of an animation, the first frame. */
+export type GreyPixels = { width: number; height: number; data: Buffer }
 
 export function greyPdf({ width, height, data }: GreyPixels): Buffer {
   return imagePdf({ width, height, orientation: 1, format: '/ColorSpace /DeviceGray', data })

@@ -7,7 +7,7 @@ import type { Extractor } from '../../extracted.ts'
 import { ExtractionError } from '../../extracted.ts'
 import type { ImageHeader } from './image-header.ts'
 import { imageHeader } from './image-header.ts'
-import { greyPdf, imagePageSide, jpegPdf } from './image-pdf.ts'
+import { type GreyPixels, greyPdf, imagePageSide, jpegPdf } from './image-pdf.ts'
 import { recognisedIn, withOcr } from './ocr.ts'
 
 const maxPixels = 50_000_000
@@ -54,9 +54,6 @@ async function pageOf(header: ImageHeader, bytes: Buffer): Promise<Buffer> {
     throw new ExtractionError('corrupt', 'The picture is damaged and could not be read.', { cause })
   }
 }
-
-/** Shades of grey, one byte a pixel, row by row, on white where the picture is transparent. Of an animation, the first frame. */
-export type GreyPixels = { width: number; height: number; data: Buffer }
 
 /** Red, green, blue and alpha. */
 type Pixels = { width: number; height: number; data: Uint8Array | Uint8ClampedArray }

@@ -3,7 +3,7 @@ import type { Extractor } from '../../extracted.ts'
 import { readText } from '../decode-text.ts'
 import { cleanMarkdown } from '../markdown/clean-markdown.ts'
 import { fencedLines } from '../markdown/fenced-lines.ts'
-import { openDocument, withAtxHeadings } from './plain-text-file.ts'
+import { openDocument, withAtxHeadings } from '../plain-text-file.ts'
 
 const opening = /<!--|<(?:script|style|table)(?=[\s>])/i
 const maxHtmlLines = 500

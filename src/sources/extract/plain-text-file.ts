@@ -1,8 +1,8 @@
-import { openContent, unreadableHead } from '../../../markdown/file/content-front-matter.ts'
-import { parseFrontMatter } from '../../../markdown/file/front-matter.ts'
-import type { Extracted, Extractor } from '../../extracted.ts'
-import { readText } from '../decode-text.ts'
-import { escapeText } from '../markdown/escape-markdown.ts'
+import { openContent, unreadableHead } from '../../markdown/file/content-front-matter.ts'
+import { parseFrontMatter } from '../../markdown/file/front-matter.ts'
+import type { Extracted, Extractor } from '../extracted.ts'
+import { readText } from './decode-text.ts'
+import { escapeText } from './markdown/escape-markdown.ts'
 
 const maxTitle = 100
 
