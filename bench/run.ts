@@ -1,4 +1,4 @@
-import { benchFit } from './answers/fit.ts'
+import { benchCurve } from './answers/curve.ts'
 import { benchAnswers } from './answers/run.ts'
 import { benchApprovals } from './approvals.ts'
 import { benchCheckout } from './checkout.ts'
@@ -56,7 +56,7 @@ const special: Record<string, Bench> = {
   pending: benchPending,
   soak: benchSoak,
   answers: benchAnswers,
-  'answers-fit': benchFit,
+  'answers-curve': benchCurve,
   typed: benchTyped,
   vectors: benchVectors,
 }

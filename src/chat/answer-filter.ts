@@ -1,4 +1,4 @@
-import { CitationFilter } from './citations.ts'
+import { CitationFilter, withoutCitations } from './citations.ts'
 import { MarkupFilter } from './safe-markdown.ts'
 
 /** Control characters without use in Markdown. */
@@ -33,8 +33,21 @@ export class AnswerFilter {
   }
 }
 
-/** Makes text safe to be quoted, without citations. */
+/** Placeholder for a code span. */
+const held = '\ue000'
+
+/** Makes text safe to be quoted, without citations. Code spans stay as they are if all parsers see the same ones. */
 export function safeQuote(text: string): string {
+  const runs = text.match(/\\?`+/g) ?? []
+  const isPlain = runs.length % 2 === 0 && runs.every((run) => run === '`') && !text.includes(held)
+  const spans: string[] = []
+  const prose = text.replace(isPlain ? /`[^`\n]+`/g : /$^/g, (span) => {
+    if (withoutCitations(span) !== span)
+      return span.slice(1, -1).replace(/[<!`[]/g, (sign) => `&#${sign.charCodeAt(0)};`)
+    spans.push(span)
+    return held
+  })
   const filter = new AnswerFilter([])
-  return filter.push(text) + filter.end()
+  const safe = filter.push(prose.replaceAll('\\<', '&lt;')) + filter.end()
+  return safe.replaceAll(held, () => spans.shift() ?? '')
 }

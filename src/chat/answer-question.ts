@@ -16,11 +16,17 @@ import { analyserFor } from '../search/text/analyser.ts'
 import { languageOf, sourceWords } from '../sources/compile/words.ts'
 import type { ChatSession } from '../state/chat-sessions.ts'
 import { type KeepAnswer, runIdempotent } from '../state/run-idempotent.ts'
-import type { Answer, Answerer, Turn } from './answerer.ts'
+import { type Answer, type Answerer, extractName, type Turn } from './answerer.ts'
 import { groundedIn } from './citations.ts'
-import { lastTurnsOf, maxHistory, mayContinue, readableTurns } from './conversation.ts'
-import { introductionQuery, searchQuestion } from './extract/question-context.ts'
-import { askForKnowledgeBase, extractName, notReady } from './refused-answer.ts'
+import {
+  introductionQuery,
+  lastTurnsOf,
+  maxHistory,
+  mayContinue,
+  readableTurns,
+  searchQuestion,
+} from './conversation.ts'
+import { askForKnowledgeBase, notReady } from './refused-answer.ts'
 
 const maxPassages = 20
 
@@ -113,9 +119,9 @@ export async function* chat(
   }
   // A question to a preview only tests it: unapproved pages must not enter a conversation.
   if (kb.laidOver !== undefined) return answer
-  // An extract cites all its sources. A model may have used anything it was given without citing it.
+  // An extract names all its sources. A model may have used anything it was given without citing it.
   const given = [...passages.map(({ seqId }) => seqId), ...readable.grounds]
-  const grounds = answeredBy === extractName ? cited : [...new Set(given)]
+  const grounds = answeredBy === extractName ? [...cited, ...(said.shown ?? [])] : [...new Set(given)]
   const kept = (turnId: string) => ({ ...answer, sessionId: session.id, turnId })
   const turnId = await ctx.chatSessions.addTurn(
     session,

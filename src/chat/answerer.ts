@@ -19,6 +19,9 @@ export type Question = {
   synonyms: readonly (readonly string[])[]
 }
 
+/** Name in `answeredBy` of answers without a language model. */
+export const extractName = 'extract'
+
 export type Answer = {
   /** Markdown. Every sentence that a Neuron supports ends with its seqId in brackets. */
   text: string
@@ -26,6 +29,10 @@ export type Answer = {
   cited: string[]
   /** `extract`, or the name of the model. */
   answeredBy: string
+  /** True if one of two questions is refused. */
+  isPartial?: true
+  /** SeqIds of pages that a refusal quotes without citing them. */
+  shown?: readonly string[]
   /** Reason why the configured model did not answer. */
   notice?: string
 }

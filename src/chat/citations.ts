@@ -1,5 +1,4 @@
-import type { Answer } from './answerer.ts'
-import { extractName } from './refused-answer.ts'
+import { type Answer, extractName } from './answerer.ts'
 import { between, lineStart } from './safe-markdown.ts'
 
 const seqId = '[a-z0-9-]+_[0-9]{8}'
@@ -116,11 +115,11 @@ const claimsNothing = /^(?:#{1,6}(?: .*)?|[^\n]*[:：]|[-*_\s]*)$/
 
 /**
  * Returns how well an answer is cited. A model's answer is `true` if each paragraph and list item has a citation; an extract
- * consists of citations.
+ * consists of citations, but may refuse one of two questions.
  */
-export function groundedIn({ text, cited, answeredBy }: Answer): 'true' | 'partly' | 'false' {
+export function groundedIn({ text, cited, answeredBy, isPartial }: Answer): 'true' | 'partly' | 'false' {
   if (cited.length === 0) return 'false'
-  if (answeredBy === extractName) return 'true'
+  if (answeredBy === extractName) return isPartial ? 'partly' : 'true'
   const claims = text
     .replace(fenced, '')
     .split(blockStart)

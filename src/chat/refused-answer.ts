@@ -1,7 +1,6 @@
 import { primaryLanguage } from '../rules/text/language.ts'
-import type { Answer, Question } from './answerer.ts'
-
-export const extractName = 'extract'
+import { type Answer, extractName, type Question } from './answerer.ts'
+import { withoutCitations } from './citations.ts'
 
 /** Refusals by language without region, for the languages of the analyser. Others are answered in English. */
 const refusals: Readonly<Record<string, string>> = {
@@ -94,9 +93,9 @@ export function refusalIn(language: string): string {
   return refusals[isTraditional ? 'zh-Hant' : name === 'no' ? 'nb' : name] ?? refusals.en ?? ''
 }
 
-/** Yields a refusal. @param shown passage to show below it */
-export async function* refuse(language: string, shown = ''): AsyncGenerator<string, Answer> {
-  const text = shown === '' ? refusalIn(language) : `${refusalIn(language)}\n\n${shown}`
+/** Yields a refusal. */
+export async function* refuse(language: string): AsyncGenerator<string, Answer> {
+  const text = refusalIn(language)
   yield text
   return { text, cited: [], answeredBy: extractName }
 }
@@ -108,18 +107,29 @@ export async function* askForKnowledgeBase(): AsyncGenerator<string, Answer> {
   return { text, cited: [], answeredBy: extractName }
 }
 
-/**
- * Pieces of an answer and its citations; none if nothing contains enough of the question. `shown` is then the nearest passage, if
- * words alone cannot tell whether it answers.
- */
-export type Extract = { pieces: string[]; cited: string[]; shown?: string }
+/** Quotations of passages: an answer, or the nearest ones. `seqIds`: the pages that they are from. */
+export type Extract = {
+  isAnswer: boolean
+  /** True if the answer lacks one of two questions. */
+  isPartial: boolean
+  pieces: string[]
+  seqIds: string[]
+  /** Score of the best unit, which decides whether it answers. */
+  score: number
+}
 
-/** Yields an extract, or a refusal if it is empty. */
+/** Yields an extract. Quotations that are no answer follow a refusal, without citations. */
 export async function* answerFrom(
-  { pieces, cited, shown }: Extract,
+  { isAnswer, isPartial, pieces, seqIds }: Extract,
   { language }: Pick<Question, 'language'>,
 ): AsyncGenerator<string, Answer> {
-  if (pieces.length === 0) return yield* refuse(language, shown)
-  yield* pieces
-  return { text: pieces.join(''), cited, answeredBy: extractName }
+  if (isAnswer) {
+    yield* pieces
+    return { text: pieces.join(''), cited: seqIds, answeredBy: extractName, ...(isPartial && { isPartial }) }
+  }
+  const refusal = refusalIn(language)
+  const near = withoutCitations(pieces.join('')).replace(/^/gm, '> ')
+  const text = pieces.length === 0 ? refusal : `${refusal}\n\n${near}`
+  yield text
+  return { text, cited: [], answeredBy: extractName, ...(seqIds.length > 0 && { shown: seqIds }) }
 }

@@ -56,7 +56,9 @@ test('each expectation is held against what the audience is answered', async () 
     [
       'Who is paged for a VIP ticket?',
       `The answer does not cite ${hidden}; it cites ${vip}.`,
-      expect.stringMatching(/^The answer does not contain "nobody"; it says: When a VIP customer/),
+      expect.stringMatching(
+        /^The answer does not contain "nobody"; it says: \*\*VIP escalation policy\*\* When a VIP customer/,
+      ),
       'The answer contains "the lead".',
       `The question is answered; it cites ${vip}.`,
       expect.stringMatching(/^A search for "secret salary" does not list .* first; /),

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { chat, wholeAnswer } from '../../src/chat/answer-question.ts'
-import { extractAnswerer } from '../../src/chat/extract/extract-answerer.ts'
 import type { BlamedSentence } from '../../src/contract/blame.ts'
 import { readBlame } from '../../src/pages/blame/read-blame.ts'
 import { readNeuron } from '../../src/pages/read-neuron.ts'
@@ -10,6 +9,7 @@ import { retrieve } from '../../src/search/kb/retrieve.ts'
 import { NativeWriter } from '../kb/support/native-writer.ts'
 import { candidate, correction, newTestBed } from '../kb/support/test-bed.ts'
 import { approveCandidate } from '../support/approve-candidate.ts'
+import { extractAnswerer } from './support/extract-answerer.ts'
 
 const seqId = 'handbook_00000001'
 const parts = {

@@ -1,7 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { openContext } from '../../src/app/open-context.ts'
 import { chat } from '../../src/chat/answer-question.ts'
-import { extractAnswerer } from '../../src/chat/extract/extract-answerer.ts'
 import { ChatInput } from '../../src/contract/chat.ts'
 import { firstRun } from '../../src/operate/setup/first-run.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
@@ -10,6 +9,7 @@ import { candidate } from '../kb/support/test-bed.ts'
 import { newState } from '../support/new-database.ts'
 import { tempDir } from '../support/temp.ts'
 import { threads } from '../support/threads.ts'
+import { extractAnswerer } from './support/extract-answerer.ts'
 
 /** The knowledge base of the first start, as README.md and docs/reading.md use it. */
 async function demo() {
@@ -37,7 +37,10 @@ async function demo() {
 test('what the tag internal does is answered as README.md says', async () => {
   const { ask } = await demo()
   expect(await ask('What does the tag internal do?')).toMatchObject({
-    answer: 'The tag `internal` hides a Neuron from all but curators, whatever else it says. [demo_00000002]',
+    answer: expect.stringMatching(
+      /^\*\*Audience\*\*\n\nThe tag `internal` hides a Neuron from all but curators, whatever else it says\./,
+    ),
+    citations: [{ seqId: 'demo_00000002' }],
   })
 })
 
@@ -45,7 +48,7 @@ test('what docs/git.md tries out is answered', async () => {
   const { ask, add } = await demo()
   await add('On-call rotation', 'The rotation changes on Mondays.')
   const { answer } = await ask('When does the rotation change?')
-  expect(answer).toBe('The rotation changes on Mondays. [demo_00000013]')
+  expect(answer).toBe('**On-call rotation**\n\nThe rotation changes on Mondays. [demo_00000013]')
 })
 
 test('a question that goes on with And is answered for itself, where it is whole', async () => {
@@ -58,7 +61,9 @@ test('a question that goes on with And is answered for itself, where it is whole
   const { answer, sessionId } = await ask('When is the lead paged for a VIP ticket?')
   expect(answer).toMatch(/within ten minutes/)
   expect((await ask('And when does the lead change?', sessionId)).answer).toMatch(
-    /^The lead changes every Monday at nine/,
+    /^\*\*On-call rotation\*\*\n\nThe lead changes every Monday at nine/,
   )
-  expect((await ask('And what is a zone?', sessionId)).answer).toMatch(/^A zone is a traffic light/)
+  expect((await ask('And what is a zone?', sessionId)).answer).toMatch(
+    /^\*\*Policy and zones.*\*\*\n\nA zone is a traffic light/,
+  )
 })

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { extractAnswerer } from '../../src/chat/extract/extract-answerer.ts'
 import { ExtractPool } from '../../src/chat/extract/extract-pool.ts'
 import { testAnswerer } from './support/conformance.ts'
+import { extractAnswerer } from './support/extract-answerer.ts'
 import { ask, passage, question } from './support/passages.ts'
 
 function newPool(): ExtractPool {

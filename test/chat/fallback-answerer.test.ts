@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { ModelError } from '../../src/chat/answerer.ts'
 import { fallbackAnswerer } from '../../src/chat/create-answerer.ts'
-import { extractAnswerer } from '../../src/chat/extract/extract-answerer.ts'
 import { modelAnswerer } from '../../src/chat/model-answerer.ts'
 import { testAnswerer } from './support/conformance.ts'
+import { extractAnswerer } from './support/extract-answerer.ts'
 import { fails, fakeModel, type Reply, says, saysAndBreaks, silent } from './support/fake-model.ts'
 import { ask, question, vip } from './support/passages.ts'
 
@@ -21,7 +21,7 @@ async function withModel(...replies: Reply[]) {
 }
 
 const extract =
-  'When a VIP customer raises a ticket, page the on-call lead at once. Do not wait for triage. [handbook_00000001]'
+  '**VIP customers**\n\nWhen a VIP customer raises a ticket, page the on-call lead at once. Do not wait for triage. [handbook_00000001]'
 
 describe('with a model that answers', () => {
   testAnswerer(async () => (await withModel(says(...'Page. [handbook_00000001] [made_00000001]'))).answerer)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { extractAnswerer } from '../../src/chat/extract/extract-answerer.ts'
 import { analyserFor } from '../../src/search/text/analyser.ts'
+import { extractAnswerer } from './support/extract-answerer.ts'
 import { ask, passage, question } from './support/passages.ts'
 
 type Handbook = {

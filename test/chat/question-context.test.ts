@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { introductionQuery, searchQuestion } from '../../src/chat/extract/question-context.ts'
+import { introductionQuery, searchQuestion } from '../../src/chat/conversation.ts'
 import { analyserFor } from '../../src/search/text/analyser.ts'
 import { passage } from './support/passages.ts'
 

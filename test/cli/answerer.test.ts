@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createAnswerer } from '../../src/chat/create-answerer.ts'
-import { extractAnswerer } from '../../src/chat/extract/extract-answerer.ts'
+import { extractAnswerer } from '../chat/support/extract-answerer.ts'
 import { fakeModel, says } from '../chat/support/fake-model.ts'
 import { ask, question } from '../chat/support/passages.ts'
 

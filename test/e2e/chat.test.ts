@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createAnswerer } from '../../src/chat/create-answerer.ts'
-import { extractAnswerer } from '../../src/chat/extract/extract-answerer.ts'
 import { createKnowledgeBase } from '../../src/kb/create-kb.ts'
+import { extractAnswerer } from '../chat/support/extract-answerer.ts'
 import { fakeModel, says, saysAndWaits } from '../chat/support/fake-model.ts'
 import { allEvents, readEvents } from '../http/support/events.ts'
 import { type Product, startProduct } from './support.ts'

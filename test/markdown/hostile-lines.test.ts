@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { blocksOf } from '../../src/chat/extract/blocks.ts'
+import { quotableMarkdown } from '../../src/chat/extract/quotable-markdown.ts'
 import { parseTestFile } from '../../src/markdown/file/test-file.ts'
 import { inlineTags } from '../../src/markdown/inline-tags.ts'
 import { certainLinks } from '../../src/markdown/links/links.ts'
@@ -26,7 +26,12 @@ test.each<[string, (text: string) => unknown, string, unknown]>([
   ['blanks in what may be a table', isTooComplex, `a|b\n-|-:${'\t'.repeat(size)}:-`, false],
   ['footnotes', (text) => certainLinks(text)?.length, `[a](b.md) ${'[^ '.repeat(size / 3)}`, 1],
   ['slashes of a tag', inlineTags, `#a${'/'.repeat(size)}b`, []],
-  ['blanks of a heading that is quoted', (text) => blocksOf(text).length, `# ${' '.repeat(size)}${separator}x`, 0],
+  [
+    'blanks of a heading that is quoted',
+    (text) => quotableMarkdown(text).length,
+    `> # ${' '.repeat(size)}${separator}x`,
+    size + 4,
+  ],
   ['tildes of a document', (text) => sourceBlocks(text).length, '~'.repeat(size) + separator, 1],
   ['mentions', (text) => mentionedIn(text, many).size, '@person7 @a '.repeat(size / 12), 1],
   ['faults of YAML', (text) => parseFullYaml(text).problems.length, 'a:\n'.repeat(20_000), 19_999],

@@ -3,21 +3,21 @@ import { TaskFailed, TaskPool } from '../../system/task-pool.ts'
 import type { Answer, Answerer, Question } from '../answerer.ts'
 import { answerFrom, type Extract } from '../refused-answer.ts'
 
-/** The worker file has the extension of this file: `.ts` in a checkout, `.js` in the built package. */
-const worker = new URL(`./extract-worker${import.meta.url.slice(-3)}`, import.meta.url)
+/** Module with the extension of this file: `.ts` in a checkout, `.js` in the built package. */
+const worker = new URL(`./extract-passages${import.meta.url.slice(-3)}`, import.meta.url)
 
-/** Answers like `extractAnswerer`, but in a thread, because reading twenty passages would block the event loop. */
+/** Answers with an extract, made in a thread, because reading the passages would block the event loop. */
 export class ExtractPool implements Answerer {
   readonly #pool = new TaskPool<Question, Extract>({ worker, timeLimitMs: 15_000, maxTasks: 100 })
 
   /** Answers in the thread. @throws {GanglionError} `unavailable` if too many questions wait */
   async *answer(question: Question, signal: AbortSignal): AsyncGenerator<string, Answer> {
     signal.throwIfAborted()
-    const extract = await this.#pool.run(question).catch((error: unknown) => {
+    const found = await this.#pool.run(question).catch((error: unknown) => {
       throw error instanceof TaskFailed ? new GanglionError('unavailable') : error
     })
     signal.throwIfAborted()
-    return yield* answerFrom(extract, question)
+    return yield* answerFrom(found, question)
   }
 
   close(): Promise<void> {

@@ -1,10 +1,10 @@
 import { expect, test, vi } from 'vitest'
 import { chat, wholeAnswer } from '../../../src/chat/answer-question.ts'
-import { extractAnswerer } from '../../../src/chat/extract/extract-answerer.ts'
 import { ChatInput } from '../../../src/contract/chat.ts'
 import { RetrieveInput } from '../../../src/contract/search.ts'
 import { retrieve } from '../../../src/search/kb/retrieve.ts'
 import { search } from '../../../src/search/kb/search-kb.ts'
+import { extractAnswerer } from '../../chat/support/extract-answerer.ts'
 import { neuronText, writtenBed } from '../../kb/support/written-neurons.ts'
 
 /** A knowledge base whose index takes in nothing until it is let go on. */

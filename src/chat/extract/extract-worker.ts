@@ -1,3 +1,0 @@
-import { extract } from './extract-answerer.ts'
-
-export default extract
