@@ -221,7 +221,7 @@ test('an import is told whole, each note a candidate before it is a Neuron', asy
 const approving = (moduleUrl: (name: string) => string) => `
   const { openContext } = await import(${moduleUrl('app/open-context')})
   const { submitCandidate } = await import(${moduleUrl('queue/submit-candidate')})
-  const { approveCandidate } = await import(${moduleUrl('queue/approve-candidate')})
+  const { approveCandidate } = await import(${moduleUrl('queue/decide-candidate')})
   const [dataDir, tenantId] = process.argv.slice(1)
   const ctx = await openContext({ dataDir })
   const caller = { id: 'key:k', name: 'K', tenantId, role: 'curator', connectors: [] }
