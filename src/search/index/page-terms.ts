@@ -184,6 +184,6 @@ export function embeddedText(title: string, { headings, text }: Pick<Chunk, 'hea
 }
 
 /** Returns a hash of 16 bytes. */
-export function textHash(text: string): Uint8Array {
+function textHash(text: string): Uint8Array {
   return hash('sha256', text, 'buffer').subarray(0, hashLength)
 }

@@ -199,7 +199,7 @@ const maxBytes = 16 * 2 ** 20
 const hitBytes = 600
 const facetBytes = 60
 
-export const searchAnswers = onePer(({ database }: Context) => new SearchAnswers(database.revision))
+const searchAnswers = onePer(({ database }: Context) => new SearchAnswers(database.revision))
 
 /** Caches answers until main, the index or, for Sources, the database changes: people return to a list of hits, turn its pages and repeat queries. */
 class SearchAnswers {

@@ -7,7 +7,7 @@ import type { Token } from './tokens.ts'
 /** Prefix of name terms, which are as written and not stemmed. No word contains it. */
 export const nameSign = '='
 /** Prefixes of the terms of an initialism in a text, and of one that a text spells out. */
-export const [initialsSign, writtenOutSign] = ['=#', '=~']
+const [initialsSign, writtenOutSign] = ['=#', '=~']
 /** Maximum words of a name that is found as a whole, and characters of its term. */
 const maxWords = 8
 const maxLength = 128

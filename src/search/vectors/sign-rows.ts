@@ -5,7 +5,7 @@ export type Quantised = { scale: number; bytes: Int8Array }
 
 const largest = 127
 /** Bytes of the scale in a blob. */
-export const scaleLength = 4
+const scaleLength = 4
 
 /** Quantises the direction of a vector to a byte per component. @param vector finite, and not all zeros */
 export function quantise(vector: Float32Array): Quantised {

@@ -105,7 +105,7 @@ const part = /"([^"]*)"|\\(.)|_.|\*.|\[([^\]]*)\]|(General)|E([+-])(0+)|([0#?])|
 const maxDecimals = 30
 
 /** Returns the sections of a format code. They are separated by semicolons that are not quoted. */
-export function numberSections(code: string): NumberSection[] {
+function numberSections(code: string): NumberSection[] {
   const sections = code.match(/(?:"[^"]*"?|\\.|_.|\*.|\[[^\]]*\]|[^;"])+|(?<=^|;)(?=;|$)/gu) ?? []
   return sections.map(parseSection)
 }
@@ -139,7 +139,7 @@ function parseSection(code: string): NumberSection {
 }
 
 /** Returns a value as a section shows it. The sign of the value is written in front. */
-export function formatSection(value: number, { tokens, scale, isGrouped }: NumberSection): string {
+function formatSection(value: number, { tokens, scale, isGrouped }: NumberSection): string {
   const scaled = scale === 0 ? value : decimal(value, scale)
   const exponentAt = tokens.findIndex(({ kind }) => kind === 'exponent')
   const point = tokens.findIndex(({ kind }) => kind === 'point')
