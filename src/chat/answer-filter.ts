@@ -36,18 +36,27 @@ export class AnswerFilter {
 /** Placeholder for a code span. */
 const held = '\ue000'
 
+/** Fenced code, and the blank lines between paragraphs, which no code span crosses. */
+const betweenProse = /(^(?:`{3,}|~{3,})[^\n]*\n[\s\S]*?^(?:`{3,}|~{3,})[ \t]*$|\n[ \t]*\n)/m
+
 /** Makes text safe to be quoted, without citations. Code spans stay as they are if all parsers see the same ones. */
 export function safeQuote(text: string): string {
-  const runs = text.match(/\\?`+/g) ?? []
-  const isPlain = runs.length % 2 === 0 && runs.every((run) => run === '`') && !text.includes(held)
   const spans: string[] = []
-  const prose = text.replace(isPlain ? /`[^`\n]+`/g : /$^/g, (span) => {
+  const parts = text.replaceAll(held, '').split(betweenProse)
+  const prose = parts.map((part, at) => (at % 2 === 1 ? part : holdSpans(part, spans).replaceAll('\\<', '&lt;')))
+  const filter = new AnswerFilter([])
+  const safe = filter.push(prose.join('')) + filter.end()
+  return safe.replaceAll(held, () => spans.shift() ?? '')
+}
+
+/** Replaces the code spans of a paragraph by placeholders. */
+function holdSpans(paragraph: string, spans: string[]): string {
+  const runs = paragraph.match(/\\?`+/g) ?? []
+  if (runs.length % 2 === 1 || runs.some((run) => run !== '`')) return paragraph
+  return paragraph.replace(/`[^`\n]+`/g, (span) => {
     if (withoutCitations(span) !== span)
       return span.slice(1, -1).replace(/[<!`[]/g, (sign) => `&#${sign.charCodeAt(0)};`)
     spans.push(span)
     return held
   })
-  const filter = new AnswerFilter([])
-  const safe = filter.push(prose.replaceAll('\\<', '&lt;')) + filter.end()
-  return safe.replaceAll(held, () => spans.shift() ?? '')
 }

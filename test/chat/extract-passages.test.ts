@@ -55,6 +55,17 @@ describe('the extract', () => {
     expect(text).toContain(steps)
   })
 
+  test('closes code that its page leaves open, and leaves the code as it is', async () => {
+    const open = 'Search for numbats with this command:\n\n```sh\ngrep "\\<numbat\\>" zoo'
+    const text = await answerTo('How do I search for numbats?', open)
+    expect(text).toBe(quoted(`${open}\n\`\`\``))
+  })
+
+  test('keeps code spans beside fenced code', async () => {
+    const content = 'The bilby element is `<bilby-card>`, and this makes one:\n\n```js\nmake(bilby)\n```'
+    expect(await answerTo('What is the bilby element?', content)).toBe(quoted(content))
+  })
+
   test('quotes a heading as it stands above, with those of the passage', async () => {
     const content = 'Keys are secret.\n\n### Rotate the signing key\n\n1. Make a new one.\n2. Load it.'
     expect(await answerTo('How do I rotate the signing key?', content)).toBe(

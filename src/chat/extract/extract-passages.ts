@@ -170,7 +170,17 @@ function extend(unit: Unit, units: readonly Unit[]): Quotation {
   const text = unit.shown.slice(first.start, last.end)
   const indent = /^[ \t]*/.exec(text)?.[0] ?? ''
   const separator = leads === '' ? '' : first.text.trimStart().startsWith('|') ? '\n' : '\n\n'
-  return { first, last, text: leads + separator + text.trimStart().replaceAll(`\n${indent}`, '\n') }
+  return { first, last, text: withClosedFence(leads + separator + text.trimStart().replaceAll(`\n${indent}`, '\n')) }
+}
+
+/** Closes code that its page leaves open, which would take in what follows the quotation. */
+function withClosedFence(text: string): string {
+  let open = ''
+  for (const [, fence = '', info = ''] of text.matchAll(/^ {0,3}(`{3,}|~{3,})(.*)$/gm)) {
+    if (open === '') open = fence.startsWith('`') && info.includes('`') ? '' : fence
+    else if (fence.startsWith(open) && info.trim() === '') open = ''
+  }
+  return open === '' ? text : `${text.trimEnd()}\n${open}`
 }
 
 /** Returns what introduces a unit: the sentence before a list or code, the head of a table. */
