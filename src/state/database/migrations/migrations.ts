@@ -55,35 +55,70 @@ function forPostgres(statements: string): string {
     .replace('create table rate_uses', 'create unlogged table rate_uses')
 }
 
-/** Creates the tables, columns and indexes that a database lacks: all of them in a new one. */
+/**
+ * Creates the tables, columns and indexes that a database lacks: all of them in a new one. Indexes on columns that exist come first,
+ * because PostgreSQL locks a changed table until the end, also for the reads of nodes of the version before.
+ */
 async function completeSchema(db: Kysely<unknown>): Promise<void> {
-  const columnsOf = async (table: string) => {
-    const columns = isPostgres(db)
-      ? sql<{ name: string }>`select column_name as name from information_schema.columns
-          where table_schema = current_schema() and table_name = ${table}`
-      : sql<{ name: string }>`select name from pragma_table_info(${table})`
-    return new Set((await columns.execute(db)).rows.map(({ name }) => name))
-  }
-  const hasAnswersOfKeys = (await columnsOf('idempotency_keys')).has('key_id')
+  const hasAnswersOfKeys = (await columnsIn(db, 'idempotency_keys')).has('key_id')
   if (hasAnswersOfKeys) await runStatements(db, renameAnswersOfKeys)
-  for (const statement of schema.trim().split(/(?<=;)\n/)) {
-    const [, table, columns] = /^create table (\w+) \(\s*(.*?)\s*\)[^)]*;$/s.exec(statement) ?? []
-    const known = table === undefined ? undefined : await columnsOf(table)
-    if (table === undefined) await runStatements(db, statement.replace(' index ', ' index if not exists '))
-    else if (known?.size === 0) await runStatements(db, statement + (rowsOfNew[table] ?? ''))
-    else {
-      // Commas within parentheses belong to a check or a key.
-      for (const column of columns?.split(/,\s+(?![^(]*\))/) ?? []) {
-        const [name = ''] = column.replaceAll('"', '').split(' ')
-        if (name === 'constraint' || known?.has(name)) continue
-        await runStatements(db, `alter table ${table} add column ${column};`)
-        // Existing keys keep the right to fetch that they had.
-        if (table === 'api_keys' && name === 'git')
-          await runStatements(db, `update api_keys set git = 'main' where role <> 'curator';`)
-      }
+  const existing = await indexesIn(db)
+  const missing = Array.from(
+    schema.matchAll(/^create (?:unique )?index (\w+) on (\w+) .*;$/gm),
+    ([statement, name = '', table = '']) => {
+      return { statement, name, table }
+    },
+  ).filter(({ name }) => !existing.has(name))
+  for (const { statement, name, table } of missing) {
+    const known = await columnsIn(db, table)
+    const lacking = definitionsOf(table).flatMap((column) => (known.has(nameOf(column)) ? [] : nameOf(column)))
+    if (known.size === 0 || lacking.some((column) => new RegExp(`\\b${column}\\b`).test(statement))) continue
+    await runStatements(db, statement)
+    existing.add(name)
+  }
+  for (const [statement, table = ''] of schema.matchAll(/^create table (\w+) [\s\S]*?;$/gm)) {
+    const known = await columnsIn(db, table)
+    if (known.size === 0) {
+      await runStatements(db, statement + (rowsOfNew[table] ?? ''))
+      continue
+    }
+    for (const column of definitionsOf(table)) {
+      if (known.has(nameOf(column))) continue
+      await runStatements(db, `alter table ${table} add column ${column};`)
+      // Existing keys keep the right to fetch that they had.
+      if (table === 'api_keys' && nameOf(column) === 'git')
+        await runStatements(db, `update api_keys set git = 'main' where role <> 'curator';`)
     }
   }
+  for (const { statement, name } of missing) if (!existing.has(name)) await runStatements(db, statement)
   if (hasAnswersOfKeys) await runStatements(db, moveAnswersOfKeys)
+}
+
+async function columnsIn(db: Kysely<unknown>, table: string): Promise<Set<string>> {
+  const columns = isPostgres(db)
+    ? sql<{ name: string }>`select column_name as name from information_schema.columns
+        where table_schema = current_schema() and table_name = ${table}`
+    : sql<{ name: string }>`select name from pragma_table_info(${table})`
+  return new Set((await columns.execute(db)).rows.map(({ name }) => name))
+}
+
+async function indexesIn(db: Kysely<unknown>): Promise<Set<string>> {
+  const indexes = isPostgres(db)
+    ? sql<{ name: string }>`select indexname as name from pg_indexes where schemaname = current_schema()`
+    : sql<{ name: string }>`select name from sqlite_master where type = 'index'`
+  return new Set((await indexes.execute(db)).rows.map(({ name }) => name))
+}
+
+/** Returns the definitions of the columns of a table in the schema. */
+function definitionsOf(table: string): string[] {
+  const [, columns = ''] =
+    new RegExp(`^create table ${table} \\(\\s*([\\s\\S]*?)\\s*\\)[^)]*;$`, 'm').exec(schema) ?? []
+  // Commas within parentheses belong to a check or a key.
+  return columns.split(/,\s+(?![^(]*\))/).filter((column) => !column.startsWith('constraint '))
+}
+
+function nameOf(column: string): string {
+  return column.replaceAll('"', '').split(' ')[0] ?? ''
 }
 
 // SQLite drops a reference only with its table.
