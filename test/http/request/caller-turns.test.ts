@@ -16,5 +16,6 @@ test('one caller who explains many pages at once holds up no other', async () =>
   }
   await Promise.all([...Array.from({ length: 8 }, (_, n) => blame('app', n)), blame('reader', 0)])
   expect(done).toHaveLength(9)
-  expect(done.indexOf('reader 200')).toBeLessThanOrEqual(2)
+  // In the order of arrival it would be the last.
+  expect(done.indexOf('reader 200')).toBeLessThan(done.length / 2)
 })
