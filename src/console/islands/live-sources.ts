@@ -1,5 +1,5 @@
-import { addressOf } from './address-of.ts'
 import { fieldsOf, root } from './dom.ts'
+import { addressOf } from './palette-list.ts'
 import type { IngestNews } from './source-words.ts'
 
 type News = IngestNews & { documentId?: string }

@@ -41,3 +41,9 @@ export function moved(key: string, at: number, count: number): number | undefine
   if (key === 'ArrowUp') return (at <= 0 ? count : at) - 1
   return undefined
 }
+
+/** The URL of a form's result, without empty fields and those with the default value. */
+export function addressOf(action: string, fields: readonly [name: string, value: string][]): string {
+  const said = fields.filter(([, value]) => value !== '' && value !== 'all')
+  return said.length === 0 ? action : `${action}?${new URLSearchParams(said)}`
+}

@@ -1,5 +1,5 @@
-import { addressOf } from './address-of.ts'
 import { fieldsOf } from './dom.ts'
+import { addressOf } from './palette-list.ts'
 
 /** Keys of the search page, and its address, which stays that of what is shown. */
 function attend(form: HTMLFormElement): void {

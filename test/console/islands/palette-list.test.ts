@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { addressOf } from '../../../src/console/islands/address-of.ts'
-import { moved, offered, readVisited, remember } from '../../../src/console/islands/palette-list.ts'
+import { addressOf, moved, offered, readVisited, remember } from '../../../src/console/islands/palette-list.ts'
 
 const page = (href: string) => ({ title: href, href })
 
