@@ -66,7 +66,7 @@ export async function consoleRoutes(app: ZodFastify, context: PagesContext): Pro
   await app.register(async (pages: ZodFastify) => {
     guardPages(pages, context)
     for (const addPages of signedIn) await addPages(pages, ctx)
-    // For the description of the API, which is no page of the console.
+    // The page `/docs` is not rendered by the console, so it asks for the token of its forms.
     pagesOf(pages, {}).get(formTokenPath, {}, ({ reply, visit }) => reply.type('text/plain').send(visit.formToken))
   })
 }

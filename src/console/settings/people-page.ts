@@ -150,7 +150,7 @@ function by({ visit, request }: Asked) {
 function row(visit: Visit, person: PersonRow): Html {
   const { id, email, name, role, seenAt, disabledAt } = person
   const path = `/settings/people/${id}`
-  // For screen readers, the names of buttons contain the person.
+  // The names of buttons contain the person, because a screen reader lists them out of their rows.
   const act = (to: string, label: string, kind = 'second') =>
     postButton(visit, `${path}/${to}`, html`${label}<span class="unseen"> of ${email}</span>`, { class: kind })
   const option = (value: PersonRole) =>

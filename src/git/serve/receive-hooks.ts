@@ -64,7 +64,7 @@ export async function answerHooks(channels: HookChannels, context: HookContext):
   const { verdict, reports, messages } = channels
   const failed = (error: unknown) => {
     if (!isClosed(error)) context.onError(error)
-    // Without an answer the hooks refuse, and do not wait.
+    // The hooks refuse a push at once if their channels end without an answer.
     for (const channel of [verdict, reports, messages]) channel.end()
   }
   let accepted: readonly RefUpdate[] = []

@@ -44,7 +44,7 @@ export async function withQuarantine<T>(
   use: (quarantine: Quarantine) => Promise<T>,
 ): Promise<T> {
   if (pack === undefined) return use(nothing)
-  // By this name what a crash leaves is known to be a quarantine.
+  // The name tells what a crash leaves from other folders; git's own quarantines have it, too.
   const folder = join(gitDir, 'objects', `tmp_objdir-incoming-${randomBytes(6).toString('hex')}`)
   try {
     await mkdir(join(folder, 'pack'), { recursive: true })

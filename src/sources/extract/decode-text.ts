@@ -122,7 +122,10 @@ function sure(text: string, encoding: string): Decoded {
   return { text, encoding, isDoubtful: false }
 }
 
-/** In UTF-16 of many texts every other byte is NUL, and of others those of blanks are; in other encodings none is. */
+/**
+ * Returns the encoding of UTF-16 text that has no byte order mark, judged by its NUL bytes: every other byte of Latin text, or of the
+ * blanks between other words. Other encodings have none.
+ */
 function utf16ByNuls(bytes: Uint8Array): string | undefined {
   const nuls = [0, 0]
   for (const [index, byte] of bytes.entries()) if (byte === 0) nuls[index % 2] = (nuls[index % 2] ?? 0) + 1

@@ -154,7 +154,7 @@ export type Schema = {
     points: number
     ends_at: string
   }
-  /** What a person has seen of the tour, or that they have put it away. */
+  /** Steps of the tour that a person has seen, or that they have closed it. */
   tour_marks: {
     tenant_id: string
     user_id: string
@@ -262,7 +262,7 @@ export type Schema = {
     start: number // Where in the upload they begin.
     size: number
   }
-  /** Where a bucket has the bytes of Sources. */
+  /** Places of the bytes of Sources in a bucket. */
   blob_keys: {
     sha256: string // Hexadecimal.
     key: string // Below the prefix of blobs.

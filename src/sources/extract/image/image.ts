@@ -88,7 +88,7 @@ function gifPixels(bytes: Buffer): Pixels {
 
 async function webpPixels(bytes: Buffer): Promise<Pixels> {
   const codec = import.meta.resolve('@jsquash/webp/codec/dec/webp_dec.wasm')
-  // Without its binary the module would ask `fetch` for it, which does not read files in Node.
+  // The module would ask `fetch` for a binary that it is not given, and Node's `fetch` reads no files.
   const options = { noInitialRun: true, wasmBinary: await readFile(fileURLToPath(codec)) }
   await initWebp(options)
   return decodeWebp(new Uint8Array(bytes).buffer)
