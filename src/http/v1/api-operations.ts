@@ -73,8 +73,8 @@ type Adder = <
   operation: Operation<P, Q, H, B, A>,
 ) => void
 
-const Asked = z.looseObject({ preview: z.array(z.string()).optional().catch(undefined) }).catch({})
-const Named = z.object({ kbId: z.string(), kb: z.string() }).partial().catch({})
+/** Fields of a request that name candidates to preview and their knowledge base, once the schemas have parsed it. */
+type Asked = { preview?: readonly string[]; kbId?: string; kb?: string }
 
 /** Returns functions that add operations to the API, listed under a tag. `config` says who may call them. */
 export function operationsOf(app: ZodFastify, ctx: AppContext, tag: string, config: FastifyContextConfig = {}) {
@@ -113,9 +113,8 @@ export function operationsOf(app: ZodFastify, ctx: AppContext, tag: string, conf
       async function handler(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
         const { params, query, headers, body } = request
         const caller = callerOf(request)
-        const asked = previews && (Asked.parse(query).preview ?? Asked.parse(body).preview)
-        const named = asked && { ...Named.parse(query), ...Named.parse(params) }
-        const shown = named && (await previewing(ctx, caller, asked, named.kbId ?? named.kb))
+        const asked: Asked | undefined = previews && { ...(body as Asked), ...(query as Asked), ...(params as Asked) }
+        const shown = asked?.preview && (await previewing(ctx, caller, asked.preview, asked.kbId ?? asked.kb))
         if (status !== 200) reply.code(status)
         // The schemas of the route have parsed the request.
         const sent = { ctx: shown?.ctx ?? ctx, caller, params, query, headers, body, request, reply } as never
