@@ -60,8 +60,12 @@ function forPostgres(statements: string): string {
  * because PostgreSQL locks a changed table until the end, also for the reads of nodes of the version before.
  */
 async function completeSchema(db: Kysely<unknown>): Promise<void> {
-  const hasAnswersOfKeys = (await columnsIn(db, 'idempotency_keys')).has('key_id')
-  if (hasAnswersOfKeys) await runStatements(db, renameAnswersOfKeys)
+  const columns = await columnsIn(db)
+  const hasAnswersOfKeys = columns.get('idempotency_keys')?.has('key_id') === true
+  if (hasAnswersOfKeys) {
+    await runStatements(db, renameAnswersOfKeys)
+    columns.delete('idempotency_keys')
+  }
   const existing = await indexesIn(db)
   const missing = Array.from(
     schema.matchAll(/^create (?:unique )?index (\w+) on (\w+) .*;$/gm),
@@ -70,15 +74,15 @@ async function completeSchema(db: Kysely<unknown>): Promise<void> {
     },
   ).filter(({ name }) => !existing.has(name))
   for (const { statement, name, table } of missing) {
-    const known = await columnsIn(db, table)
-    const lacking = definitionsOf(table).flatMap((column) => (known.has(nameOf(column)) ? [] : nameOf(column)))
-    if (known.size === 0 || lacking.some((column) => new RegExp(`\\b${column}\\b`).test(statement))) continue
+    const known = columns.get(table)
+    const usesLacking = (column: string) => !known?.has(column) && new RegExp(`\\b${column}\\b`).test(statement)
+    if (!known || definitionsOf(table).map(nameOf).some(usesLacking)) continue
     await runStatements(db, statement)
     existing.add(name)
   }
   for (const [statement, table = ''] of schema.matchAll(/^create table (\w+) [\s\S]*?;$/gm)) {
-    const known = await columnsIn(db, table)
-    if (known.size === 0) {
+    const known = columns.get(table)
+    if (!known) {
       await runStatements(db, statement + (rowsOfNew[table] ?? ''))
       continue
     }
@@ -94,12 +98,15 @@ async function completeSchema(db: Kysely<unknown>): Promise<void> {
   if (hasAnswersOfKeys) await runStatements(db, moveAnswersOfKeys)
 }
 
-async function columnsIn(db: Kysely<unknown>, table: string): Promise<Set<string>> {
+/** Returns the names of each table's columns. */
+async function columnsIn(db: Kysely<unknown>): Promise<Map<string, Set<string>>> {
   const columns = isPostgres(db)
-    ? sql<{ name: string }>`select column_name as name from information_schema.columns
-        where table_schema = current_schema() and table_name = ${table}`
-    : sql<{ name: string }>`select name from pragma_table_info(${table})`
-  return new Set((await columns.execute(db)).rows.map(({ name }) => name))
+    ? sql<{ table: string; name: string }>`select table_name as "table", column_name as name
+        from information_schema.columns where table_schema = current_schema()`
+    : sql<{ table: string; name: string }>`select tables.name as "table", columns.name
+        from sqlite_master as tables, pragma_table_info(tables.name) as columns where tables.type = 'table'`
+  const tables = Map.groupBy((await columns.execute(db)).rows, ({ table }) => table)
+  return new Map(Array.from(tables, ([table, rows]) => [table, new Set(rows.map(({ name }) => name))]))
 }
 
 async function indexesIn(db: Kysely<unknown>): Promise<Set<string>> {
