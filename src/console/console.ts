@@ -1,3 +1,4 @@
+import { parse } from 'node:querystring'
 import formbody from '@fastify/formbody'
 import { z } from 'zod'
 import { GanglionError } from '../contract/errors.ts'
@@ -52,7 +53,7 @@ const formLimit = 2 * 1024 * 1024
 
 export async function consoleRoutes(app: ZodFastify, context: PagesContext): Promise<void> {
   const { ctx } = context
-  await app.register(formbody, { bodyLimit: formLimit })
+  await app.register(formbody, { bodyLimit: formLimit, parser })
   app.setErrorHandler(answerWithPage)
   // With `no-referrer`, browsers would not send the origin of a form.
   app.addHook('onRequest', async (_, reply) => void reply.header('referrer-policy', 'same-origin'))
@@ -69,6 +70,11 @@ export async function consoleRoutes(app: ZodFastify, context: PagesContext): Pro
     // The page `/docs` is not rendered by the console, so it asks for the token of its forms.
     pagesOf(pages, {}).get(formTokenPath, {}, ({ reply, visit }) => reply.type('text/plain').send(visit.formToken))
   })
+}
+
+/** Parses a form. Line endings become LF, since browsers send CRLF. */
+function parser(form: string) {
+  return parse(form.replaceAll(/%0d%0a/gi, '%0A'), '&', '=', { maxKeys: 0 })
 }
 
 /** Serves styles and scripts to everybody: they contain no data. */

@@ -3,6 +3,7 @@ import { NewSite } from '../../contract/administration.ts'
 import { kbPage } from '../../contract/console-paths.ts'
 import { parseSent } from '../../contract/faults.ts'
 import { describeKb } from '../../pages/describe-kb.ts'
+import { typedItems } from '../../rules/text/lines.ts'
 import { listQuestions } from '../../search/kb/question-log.ts'
 import {
   addSite,
@@ -138,10 +139,14 @@ export const sitesRoutes = consolePages({ people: 'curator' }, (pages, ctx) => {
 })
 
 function read({ name = '', origins = '', perMinute = '', perDay = '' }: FormFields): NewSite {
-  const lines = origins.split(/\s+/).filter((line) => line !== '')
   const numberOf = (typed: string) => (/^\d{1,9}$/.test(typed.trim()) ? Number(typed) : typed)
   return parseSent(NewSite, {
-    ...{ name: name.trim(), origins: lines, perMinute: numberOf(perMinute), perDay: numberOf(perDay) },
+    ...{
+      name: name.trim(),
+      origins: typedItems(origins, /\s+/),
+      perMinute: numberOf(perMinute),
+      perDay: numberOf(perDay),
+    },
   })
 }
 

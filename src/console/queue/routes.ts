@@ -26,6 +26,7 @@ import {
   reviewCandidate,
 } from '../../review/review-candidate.ts'
 import { similarNeurons } from '../../review/similar-neurons.ts'
+import { typedTags } from '../../rules/text/lines.ts'
 import { consolePages, isFragment, type PageAnswer } from '../layout/page-routes.ts'
 import { candidateHtml, type Typed } from './candidate-page.ts'
 import { askRed, decideTogether } from './decide-together.ts'
@@ -47,7 +48,7 @@ import {
 type Sending = { form: 'edit' | 'dismiss' | 'comment' | 'reverse'; typed: Typed }
 
 const EditFields = CandidateEdit.extend({
-  tags: z.string().transform(tagsIn).pipe(CandidateEdit.shape.tags.unwrap()).exactOptional(),
+  tags: z.string().transform(typedTags).pipe(CandidateEdit.shape.tags.unwrap()).exactOptional(),
 })
 
 const text = z.string().optional()
@@ -116,7 +117,7 @@ export const queuePageRoutes = consolePages({ people: 'curator' }, (pages, ctx) 
   pages.post('/queue/:id/dismiss', typing, (sent) => {
     const { reason = '', seen = '' } = sent.body
     return attempt(sent, { form: 'dismiss', typed: { reason } }, () => {
-      const dismissal = parseSent(Dismissal, reason.trim() === '' ? {} : { reason: unixLines(reason) })
+      const dismissal = parseSent(Dismissal, reason.trim() === '' ? {} : { reason })
       return dismissCandidate(ctx, sent.caller, sent.params.id, { ...dismissal, seen })
     })
   })
@@ -124,7 +125,7 @@ export const queuePageRoutes = consolePages({ people: 'curator' }, (pages, ctx) 
   pages.post('/queue/:id/comment', typing, (sent) => {
     const { comment = '' } = sent.body
     const work = () => {
-      const said = parseSent(CandidateComment, { comment: unixLines(comment) })
+      const said = parseSent(CandidateComment, { comment })
       return commentCandidate(ctx, sent.caller, sent.params.id, said)
     }
     return attempt(sent, { form: 'comment', typed: { comment } }, work, () => toComments(sent))
@@ -133,7 +134,7 @@ export const queuePageRoutes = consolePages({ people: 'curator' }, (pages, ctx) 
   pages.post('/queue/:id/request-changes', typing, (sent) => {
     const { comment = '', seen } = sent.body
     const work = () => {
-      const asked = parseSent(CommentRequest, { comment: unixLines(comment) })
+      const asked = parseSent(CommentRequest, { comment })
       return requestChanges(ctx, sent.caller, sent.params.id, { reason: asked.comment, seen })
     }
     return attempt(sent, { form: 'comment', typed: { comment } }, work, () => toComments(sent))
@@ -223,7 +224,7 @@ function toComments({ params, query }: SentOfOne): { to: string } {
 /** Returns the edit in a form, with line breaks as they are stored. */
 function typedEdit({ base, title, content, tags }: CandidateForm): TypedEdit | undefined {
   if (title === undefined || content === undefined) return undefined
-  return { title, content: unixLines(content), tags: tags ?? '', base: base ?? '' }
+  return { title, content, tags: tags ?? '', base: base ?? '' }
 }
 
 /** Returns the fields that a curator changed in the proposal. @throws {ValidationError} */
@@ -237,12 +238,4 @@ function editOf(review: CandidateReview, typed: TypedEdit): CandidateEdit {
     ...(isEdited ? { content: typed.content } : {}),
     ...(isEdited && typed.base !== '' ? { base: typed.base } : {}),
   })
-}
-
-function tagsIn(text: string): string[] {
-  return [...new Set(text.split(/[,\n]/).map((tag) => tag.trim().replace(/^#/, '')))].filter((tag) => tag !== '')
-}
-
-function unixLines(text: string): string {
-  return text.replaceAll('\r\n', '\n')
 }

@@ -7,6 +7,7 @@ import { kbPage, neuronPage } from '../../contract/console-paths.ts'
 import { parseSent } from '../../contract/faults.ts'
 import { describeKb } from '../../pages/describe-kb.ts'
 import { audiences } from '../../rules/access/audience.ts'
+import { typedItems } from '../../rules/text/lines.ts'
 import { button, type Choice, choicesOf, controlsOf, FormFields, form, postButton } from '../layout/form.ts'
 import { type Html, html } from '../layout/html-template.ts'
 import { dataTable } from '../layout/list-parts.ts'
@@ -89,15 +90,14 @@ export const testsPageRoutes = consolePages({ people: 'curator' }, (pages, ctx) 
 /** Returns the test of a form, without empty fields. */
 function inputOf({ question, audience, retrieves = '', cites = '', contains = '', refuses }: FormFields): unknown {
   const words = /[\s,]+/
-  const [seqIds, cited, texts] = [retrieves.split(words), cites.split(words), contains.split(/\r?\n/)].map((parts) =>
-    parts.map((part) => part.trim()).filter((part) => part !== ''),
-  )
+  const [seqIds, cited] = [typedItems(retrieves, words), typedItems(cites, words)]
+  const texts = typedItems(contains, '\n')
   return {
     question,
     ...(audience && { audience }),
-    ...(seqIds?.length && { retrieves: seqIds }),
-    ...(cited?.length && { cites: cited }),
-    ...(texts?.length && { contains: texts }),
+    ...(seqIds.length && { retrieves: seqIds }),
+    ...(cited.length && { cites: cited }),
+    ...(texts.length && { contains: texts }),
     ...(refuses && { refuses: refuses === 'true' }),
   }
 }

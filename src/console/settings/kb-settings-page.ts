@@ -67,12 +67,8 @@ const Query = z.object({
   pins: z.string().max(400).optional().catch(undefined),
   synonyms: z.string().max(400).optional().catch(undefined),
 })
-/** Value of a control. A box that is not ticked is not sent. Browsers send CRLF. */
-const Value = z
-  .string()
-  .max(20_000)
-  .default('')
-  .transform((text) => text.replaceAll('\r\n', '\n'))
+/** Value of a control. A box that is not ticked is not sent. */
+const Value = z.string().max(20_000).default('')
 const Values = z
   .object(Object.fromEntries(settingNames.map((name) => [name, Value])))
   .transform((values) => values as SettingValues)

@@ -10,6 +10,7 @@ import {
   listApiKeys,
   revokeApiKey,
 } from '../../people/manage-api-keys.ts'
+import { typedItems } from '../../rules/text/lines.ts'
 import { button, type Choice, type Controls, confirmedButton, controlsOf, FormFields, form } from '../layout/form.ts'
 import { type Html, type HtmlPart, html, when } from '../layout/html-template.ts'
 import { actionsHeading, dataTable } from '../layout/list-parts.ts'
@@ -17,7 +18,10 @@ import { page, type Visit } from '../layout/page.ts'
 import { type ConsoleRequest, consolePages, type FormView } from '../layout/page-routes.ts'
 
 const dayMs = 86_400_000
-const lines = z.string().default('').transform(linesOf)
+const lines = z
+  .string()
+  .default('')
+  .transform((text) => typedItems(text, '\n'))
 const count = z
   .string()
   .default('')
@@ -141,10 +145,6 @@ export const keysRoutes = consolePages({ people: 'admin' }, (pages, ctx) => {
 function shownLimits(limits: KeyLimits | null): FormFields {
   const { pending, approved, paths = [], tags = [] } = limits ?? {}
   return { pending: `${pending ?? ''}`, approved: `${approved ?? ''}`, paths: paths.join('\n'), tags: tags.join('\n') }
-}
-
-function linesOf(text: string): string[] {
-  return [...new Set(text.split('\n').map((line) => line.trim()))].filter((line) => line !== '')
 }
 
 /** @throws {ValidationError} */

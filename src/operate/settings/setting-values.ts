@@ -4,6 +4,7 @@ import type { SettingEdit } from '../../markdown/file/kb-file.ts'
 import type { YamlInput } from '../../markdown/yaml/yaml.ts'
 import type { OwnerRule } from '../../rules/deciding.ts'
 import type { KbSettings } from '../../rules/kb-settings.ts'
+import { typedItems } from '../../rules/text/lines.ts'
 
 type Choices = readonly (readonly [value: string, label: string])[]
 
@@ -43,7 +44,7 @@ const lines = (label: string, read: Read<readonly string[]>, parse: (line: strin
     label,
     'lines',
     (settings) => read(settings).join('\n'),
-    (text) => partsOf(text, /\r?\n/).map(parse),
+    (text) => typedItems(text, '\n').map(parse),
   )
 
 const zones: Choices = [
@@ -99,7 +100,7 @@ const table = {
   'search.synonyms': lines(
     'Synonyms',
     ({ synonyms }) => synonyms.map((group) => group.join(' = ')),
-    (line) => partsOf(line, /\s=\s/),
+    (line) => typedItems(line, /\s=\s/),
   ),
   'search.pins': lines('Pinned pages', ({ pins }) => pins.map(pinLine), pinIn),
   'questions.keepDays': number('Days for which questions are counted', ({ keptQuestions }) => keptQuestions),
@@ -208,7 +209,7 @@ function verifyLine({ days, ...places }: Places & { days: number }): string {
 
 function verifyIn(line: string) {
   const [places, days] = sidesOf(line)
-  return { ...placesIn(places), days: /^[0-9]+$/.test(days) ? Number(days) : days }
+  return { ...placesIn(places), days: numberIn(days) }
 }
 
 function pinLine({ query, neurons }: KbSettings['pins'][number]): string {
@@ -236,7 +237,7 @@ function numberIn(text: string): number | string {
 }
 
 function namesIn(text: string): string[] {
-  return partsOf(text, /,/)
+  return typedItems(text, ',')
 }
 
 /** Parses a connector and its zone on each line. */
@@ -250,14 +251,9 @@ function connectorEdits(text: string, now: string): SettingEdit[] {
 
 function connectorZones(text: string): Map<string, string> {
   return new Map(
-    partsOf(text, /\r?\n/).map((line) => {
+    typedItems(text, '\n').map((line) => {
       const colon = line.lastIndexOf(':')
       return colon < 0 ? [line, ''] : [line.slice(0, colon).trim(), line.slice(colon + 1).trim()]
     }),
   )
-}
-
-function partsOf(text: string, separator: RegExp): string[] {
-  const parts = text.split(separator).map((part) => part.trim())
-  return [...new Set(parts.filter((part) => part !== ''))]
 }

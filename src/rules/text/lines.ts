@@ -25,6 +25,16 @@ export function hasBadCharacters(text: string): boolean {
   return text.includes('\0') || !text.isWellFormed()
 }
 
+/** Splits a typed list into its items: trimmed, and without empty and repeated items. */
+export function typedItems(text: string, separator: RegExp | string): string[] {
+  return [...new Set(text.split(separator).map((item) => item.trim()))].filter((item) => item !== '')
+}
+
+/** Splits a typed list of tags, each of which may begin with a `#`. */
+export function typedTags(text: string): string[] {
+  return typedItems(text.replace(/(?<=^|[,\n])[^\S\n]*#/g, ''), /[,\n]/)
+}
+
 /** Returns the start of each line, in UTF-16 units. */
 export function lineStarts(text: string): number[] {
   const starts = [0]

@@ -3,6 +3,8 @@ import { edgeTypes } from '../../../contract/enumerations.ts'
 import type { EdgeType } from '../../../contract/vocabulary.ts'
 import type { OpenPage } from '../../../pages/write/open-page.ts'
 import type { PageChanges } from '../../../pages/write/written-page.ts'
+import { unixLines } from '../../../rules/text/line-endings.ts'
+import { typedItems, typedTags } from '../../../rules/text/lines.ts'
 import type { FormErrors } from '../../layout/form.ts'
 
 const Text = z.string().default('')
@@ -88,9 +90,9 @@ export function formChanges(typed: PageFields, shown: PageFields): { changes: Pa
   if ([...typed.title].length > maxTitle) refuse('title', `must be at most ${maxTitle} characters`)
   if (is('content')) changes.content = typed.content
   if (isTooLarge(typed)) refuse('content', 'must be at most 512 KB, with the pictures in it')
-  if (is('tags')) changes.tags = listOf(typed.tags, /[,\n]/).map((tag) => tag.replace(/^#/, ''))
+  if (is('tags')) changes.tags = typedTags(typed.tags)
   if (changes.tags?.some((tag) => tag.length > maxTag)) refuse('tags', `must be at most ${maxTag} characters each`)
-  if (is('aliases')) changes.aliases = listOf(typed.aliases, /\n/)
+  if (is('aliases')) changes.aliases = typedItems(typed.aliases, '\n')
   if (is('edges')) changes.edges = edgesOf(typed.edges, (message) => refuse('edges', message))
   if (is('audience') || (typed.audience === 'listed' && is('readers'))) {
     changes.audience = typed.audience === 'listed' ? [...typed.readers] : null
@@ -100,31 +102,21 @@ export function formChanges(typed: PageFields, shown: PageFields): { changes: Pa
 
 /** Returns the note for reviewers; undefined if it is blank. */
 export function noteOf({ note }: Pick<PageForm, 'note'>): string | undefined {
-  const text = plain(note).trim().slice(0, maxNote).toWellFormed()
+  const text = note.trim().slice(0, maxNote).toWellFormed()
   return text === '' ? undefined : text
 }
 
 function edgesOf(text: string, refuse: (message: string) => void): { type: EdgeType; target: string }[] {
-  return plain(text)
-    .split('\n')
-    .flatMap((line, at) => {
-      if (line.trim() === '') return []
-      const { name, target = '' } = /^(?<name>[\w-]*)\s*:\s*(?<target>\S.*)$/.exec(line.trim())?.groups ?? {}
-      const type = edgeTypes.find((known) => known === name)
-      if (type !== undefined) return [{ type, target }]
-      refuse(`Line ${at + 1} of the relations must be a type and a page, as in “supersedes: Old policy”.`)
-      return []
-    })
+  return text.split('\n').flatMap((line, at) => {
+    if (line.trim() === '') return []
+    const { name, target = '' } = /^(?<name>[\w-]*)\s*:\s*(?<target>\S.*)$/.exec(line.trim())?.groups ?? {}
+    const type = edgeTypes.find((known) => known === name)
+    if (type !== undefined) return [{ type, target }]
+    refuse(`Line ${at + 1} of the relations must be a type and a page, as in “supersedes: Old policy”.`)
+    return []
+  })
 }
 
-function listOf(text: string, separator: RegExp): string[] {
-  const items = plain(text)
-    .split(separator)
-    .map((item) => item.trim())
-  return [...new Set(items.filter((item) => item !== ''))]
-}
-
-/** Normalizes line endings: browsers send CRLF. */
 function plain(value: string | readonly string[]): string {
-  return typeof value === 'string' ? value.replace(/\r\n?/g, '\n') : JSON.stringify([...value].sort())
+  return typeof value === 'string' ? unixLines(value) : JSON.stringify([...value].sort())
 }
