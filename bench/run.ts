@@ -3,6 +3,7 @@ import { benchAnswers } from './answers/run.ts'
 import { benchApprovals } from './approvals.ts'
 import { benchCheckout } from './checkout.ts'
 import { benchCluster } from './cluster.ts'
+import { compareWith } from './compare.ts'
 import { benchFollowing } from './following.ts'
 import { benchGitDoor } from './git-door.ts'
 import { benchGitStart } from './git-start.ts'
@@ -26,7 +27,7 @@ import { benchTransport } from './transport.ts'
 import { benchVectors } from './vectors.ts'
 import { benchWithoutGit } from './without-git.ts'
 
-type Bench = (folders: readonly string[]) => Promise<string[]> | string[]
+type Bench = (words: readonly string[]) => Promise<string[]> | string[]
 
 /** Run in this order. */
 const ordinary: Record<string, Bench> = {
@@ -49,6 +50,7 @@ const special: Record<string, Bench> = {
   hostile: benchHostile,
   growth: benchGrowth,
   checkout: benchCheckout,
+  compare: ([revision, ...parts]) => compareWith(revision ?? 'HEAD', parts),
   search: benchSearch,
   cluster: benchCluster,
   moving: benchMoving,
@@ -62,14 +64,16 @@ const special: Record<string, Bench> = {
 }
 const benches = { ...ordinary, ...special }
 
-const wanted = process.argv.slice(2).filter((word) => word in benches)
-/** Folders for benches that read some: `answers DIR…`, `typed DIR…`. */
-const folders = process.argv.slice(2).filter((word) => !(word in benches))
+const words = process.argv.slice(2)
+/** `compare` has the other words to itself, since its parts are called as benches are. */
+const wanted = words[0] === 'compare' ? ['compare'] : words.filter((word) => word in benches)
+/** What a bench is told: `answers DIR…`, `typed DIR…`, `compare REVISION PART…`. */
+const rest = words[0] === 'compare' ? words.slice(1) : words.filter((word) => !(word in benches))
 const begin = performance.now()
 for (const [name, bench] of Object.entries(wanted.length > 0 ? benches : ordinary)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue
   console.log(`\n## ${name}\n`)
-  for (const line of await bench(folders)) console.log(line)
+  for (const line of await bench(rest)) console.log(line)
 }
 console.log(`\n## Aims\n`)
 for (const line of aimsTable()) console.log(line)

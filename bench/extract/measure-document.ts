@@ -2,7 +2,7 @@ import { extname } from 'node:path'
 import { compileDocument } from '../../src/sources/compile/compile-document.ts'
 import { extractDocument } from '../../src/sources/extract/extract.ts'
 import { type Extracted, ExtractionError } from '../../src/sources/extracted.ts'
-import type { Timing } from '../support/measure.ts'
+import { summary, type Timing } from '../support/measure.ts'
 import { withChildMemory } from './child-memory.ts'
 
 export type Measured = {
@@ -26,8 +26,8 @@ export async function measureDocument(file: string, rounds: number): Promise<Mea
   while (readings.length < rounds && first.extract < maxRepeated) readings.push(await readOnce(file))
   return {
     outcome: first.outcome,
-    extract: timing(readings.map(({ extract }) => extract)),
-    compile: timing(readings.map(({ compile }) => compile)),
+    extract: summary(readings.map(({ extract }) => extract)),
+    compile: summary(readings.map(({ compile }) => compile)),
     memory: Math.max(...readings.map(({ memory }) => memory)),
     pages: first.pages,
   }
@@ -59,10 +59,4 @@ async function timed<T>(work: () => Promise<T>): Promise<{ value: T; time: numbe
 function asOutcome(error: unknown): ExtractionError {
   if (error instanceof ExtractionError) return error
   throw error
-}
-
-function timing(times: readonly number[]): Timing {
-  const sorted = times.toSorted((a, b) => a - b)
-  const at = (share: number) => sorted[Math.round((sorted.length - 1) * share)] ?? 0
-  return { min: at(0), median: at(0.5), max: at(1) }
 }

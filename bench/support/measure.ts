@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-export type Timing = { min: number; median: number; max: number }
+export type Timing = { min: number; lowerQuartile: number; median: number; upperQuartile: number; max: number }
 
 /** Milliseconds that a piece of work takes. */
 export async function milliseconds(work: () => unknown): Promise<number> {
@@ -31,7 +31,7 @@ export async function inTurn<Name extends string>(
 export function summary(values: readonly number[]): Timing {
   const sorted = values.toSorted((a, b) => a - b)
   const at = (share: number) => sorted[Math.round((sorted.length - 1) * share)] ?? 0
-  return { min: at(0), median: at(0.5), max: at(1) }
+  return { min: at(0), lowerQuartile: at(0.25), median: at(0.5), upperQuartile: at(0.75), max: at(1) }
 }
 
 export function show({ min, median, max }: Timing): string {

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -32,7 +32,7 @@ export async function startServer(
 ): Promise<MeasuredServer> {
   const log = openSync(join(workFolder(), 'log'), 'a')
   const preloaded = new URL('tell-cpu.ts', import.meta.url).href
-  const child = fork(fileURLToPath(new URL(program, import.meta.url)), args, {
+  const child = fork(isAbsolute(program) ? program : fileURLToPath(new URL(program, import.meta.url)), args, {
     env: { ...process.env, ...env },
     execArgv: [...(process.env.SERVER_ARGS?.split(' ') ?? []), '--import', preloaded],
     stdio: ['ignore', 'pipe', log, 'ipc'],
