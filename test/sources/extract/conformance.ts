@@ -69,11 +69,13 @@ export async function problemOf(extracting: Promise<Extracted>): Promise<Extract
 /** The rules that every extractor keeps, whatever it reads. */
 export function extractorConformance({ fileType, readable, refused }: ConformanceDocuments): void {
   describe(`extracting .${fileType} keeps the rules`, () => {
-    for (const [name, { bytes, title, contains }] of Object.entries(readable)) {
+    for (const [index, [name, { bytes, title, contains }]] of Object.entries(readable).entries()) {
+      // The confined process runs the same extractor for each document of a family, so the first one shows what confinement changes.
+      const extract = index === 0 ? extractConfined : extractBytes
       describe(name, () => {
         let extracted: Extracted
         beforeAll(async () => {
-          extracted = await extractConfined(fileType, await bytes)
+          extracted = await extract(fileType, await bytes)
         })
 
         test('has its title and text, in order', () => {
