@@ -42,12 +42,25 @@ const areas: Area[] = [
   { name: 'test-http', include: filesOf('http'), setupFiles: [withoutGit, closeShared] },
   {
     name: 'test-e2e',
-    include: [...filesOf('e2e'), 'test/{operate/{backup,verify,rebuild},queue/heads/candidate-refs}.test.ts'],
+    include: [
+      ...filesOf('e2e'),
+      'test/{operate/{backup,backup-ranks,verify,rebuild},queue/heads/candidate-refs}.test.ts',
+    ],
     setupFiles: [withoutGit],
+    long: [
+      'test/operate/backup-ranks.test.ts',
+      'test/e2e/{any-front-matter,any-record,meaning,notices,twins-segments,webhooks,uploads/upload}.test.ts',
+      'test/e2e/forge/forge-{day,history,pause,webhook}.test.ts',
+    ],
   },
   {
     name: 'test-features',
     include: filesOf('queue', 'review', 'push', 'pages', 'people', 'events', 'operate', 'kb', 'sources/ingest'),
+    long: [
+      'test/events/events-of-processes.test.ts',
+      'test/operate/adopt/adopt.test.ts',
+      'test/sources/ingest/ingest-crash.test.ts',
+    ],
   },
   { name: 'test-console', include: filesOf('console') },
   // What takes more than linear time of a hostile text takes more than this timeout.
@@ -73,7 +86,8 @@ const areas: Area[] = [
     include: [...filesOf('**'), 'packages/*/test/**/*.test.ts'],
     long: [
       '{packages/contract-suite/test,test/examples}/*.test.ts',
-      'test/cli/{without-git,curators-day,commands/{mirror,kb-adopt}}.test.ts',
+      'test/cli/{without-git,curators-day,commands/{mirror,kb-adopt,operations,serve-starts}}.test.ts',
+      'test/{cluster/ingest,git/pushed-objects,git/native/{git-process,start-program}}.test.ts',
     ],
   },
 ]

@@ -1,0 +1,8 @@
+import { test } from 'vitest'
+import { expectTwinsAlike } from './twin-answers.ts'
+
+test(
+  'twins that differ only in what is hidden answer alike, with segments',
+  () => expectTwinsAlike('segments'),
+  300_000,
+)
