@@ -59,15 +59,40 @@ export async function proposeUndo(
 ): Promise<UndoAnswer> {
   const kb = await ctx.kb(caller.tenantId, kbId)
   const { label, ...written } = await writerOf(ctx, caller, kb, { by, writer: name })
-  const undoing = {
+  const what = `the ${by} ${label} wrote since ${since}`
+  const parts = await recordParts(ctx, kb, atOnce, {
     ...written,
     dryRun,
     // Times of commits are in whole seconds.
     since: new Date(Math.floor(Date.parse(since) / 1000) * 1000).toISOString(),
-    reason: `${takesBack} what the ${by} ${label} wrote since ${since}`,
+    reason: `${takesBack} what ${what}`,
     actor: { id: `undo:${bareId(caller)}`, name: caller.name },
     at: ctx.now(),
+  })
+  const reversals = parts.flatMap((part) => part.reversals)
+  const kept = parts.flatMap((part) => part.kept)
+  const [first] = reversals
+  return {
+    kbId: kb.identity.id,
+    message:
+      first === undefined
+        ? nothingToUndo(what, kept)
+        : inTheQueue(reversals.length, { dryRun, left: parts.at(-1)?.left ?? 0 }),
+    queueUrl: first?.isInQueue ? ctx.urls.candidate(first.candidate.id) : null,
+    reversals: reversals.map(({ candidate: { id, target, title, verdict }, isInQueue, action, conflicts }) => ({
+      candidateId: isInQueue ? id : null,
+      seqId: target ?? '',
+      title,
+      action,
+      conflicts,
+      warnings: verdict.warnings,
+    })),
+    kept,
   }
+}
+
+/** Records part after part until no Neuron is left. If a later part fails, those that are recorded are the answer. */
+async function recordParts(ctx: Context, kb: KnowledgeBase, atOnce: number, undoing: Undoing): Promise<Part[]> {
   const parts: Part[] = []
   const seen = new Set<string>()
   do {
@@ -75,41 +100,28 @@ export async function proposeUndo(
     const at = new Date(undoing.at.getTime() + parts.length)
     const place = { number: parts.length + 1, seen, atOnce }
     const recording = kb.write((staging) => recordUndo(kb, staging, { ...undoing, at }, place))
-    // If a later part fails, the answer has the parts that are recorded.
     const part = await (parts.length === 0 ? recording : recording.catch(undefinedOn()))
     if (part === undefined) break
     for (let each = 0; each < part.added; each++) emitAct(ctx, 'submit', { status: 'pending' })
     parts.push(part)
     for (const seqId of part.seqIds) seen.add(seqId)
   } while ((parts.at(-1)?.left ?? 0) > 0)
-  const [reversals, kept] = [parts.flatMap((part) => part.reversals), parts.flatMap((part) => part.kept)]
-  const left = parts.at(-1)?.left ?? 0
-  const [first] = reversals
-  const count =
-    reversals.length === 1 ? 'a reversal of 1 Neuron waits' : `reversals of ${reversals.length} Neurons wait`
-  return {
-    kbId: kb.identity.id,
-    message:
-      first === undefined
-        ? kept.length === 0
-          ? `There is nothing to take back: main has nothing that the ${by} ${label} wrote since ${since}.`
-          : `There is nothing to take back. ${[...new Set(kept.map(({ reason }) => reason))].join(' ')}`
-        : dryRun
-          ? `In the queue, ${count.replace(/wait(s?)$/, 'would wait')}.`
-          : `In the queue, ${count}.${left > 0 ? ` ${left} more ${left === 1 ? 'Neuron is' : 'Neurons are'} left, since the server took no more: send the same request again later.` : ''}`,
-    queueUrl: first?.isInQueue ? ctx.urls.candidate(first.candidate.id) : null,
-    reversals: reversals.map(({ candidate: { id, target, title, verdict }, isInQueue, action, conflicts }) => ({
-      ...{
-        candidateId: isInQueue ? id : null,
-        seqId: target ?? '',
-        title,
-        action,
-        conflicts,
-        warnings: verdict.warnings,
-      },
-    })),
-    kept,
-  }
+  return parts
+}
+
+function nothingToUndo(what: string, kept: UndoAnswer['kept']): string {
+  const reasons = [...new Set(kept.map(({ reason }) => reason))].join(' ')
+  return reasons === ''
+    ? `There is nothing to take back: main has nothing that ${what}.`
+    : `There is nothing to take back. ${reasons}`
+}
+
+function inTheQueue(count: number, { dryRun, left }: { dryRun: boolean; left: number }): string {
+  const [subject, verb] = count === 1 ? ['a reversal of 1 Neuron', 'waits'] : [`reversals of ${count} Neurons`, 'wait']
+  if (dryRun) return `In the queue, ${subject} would wait.`
+  const others = left === 1 ? '1 more Neuron is' : `${left} more Neurons are`
+  const more = left > 0 ? ` ${others} left, since the server took no more: send the same request again later.` : ''
+  return `In the queue, ${subject} ${verb}.${more}`
 }
 
 async function writerOf(
@@ -168,16 +180,14 @@ async function recordUndo(
   const taken = waiting.slice(0, atOnce)
   for (const [seqId, versions] of taken) {
     const reversal = await reversalOf(kb, staging, { ...undoing, reason, seqId, written: versions })
-    if (typeof reversal === 'string') kept.push({ seqId, reason: reversal })
-    else if (reversal !== undefined) {
-      const known = await waitingReversal(kb, staging, reversal.candidate)
-      if (known === undefined && !dryRun) added.push(reversal.candidate)
-      reversals.push({
-        ...reversal,
-        candidate: known ?? reversal.candidate,
-        isInQueue: known !== undefined || !dryRun,
-      })
+    if (reversal === undefined) continue
+    if (typeof reversal === 'string') {
+      kept.push({ seqId, reason: reversal })
+      continue
     }
+    const known = await waitingReversal(kb, staging, reversal.candidate)
+    if (known === undefined && !dryRun) added.push(reversal.candidate)
+    reversals.push({ ...reversal, candidate: known ?? reversal.candidate, isInQueue: known !== undefined || !dryRun })
   }
   await commitToQueue(kb, staging, added, { by: actor, at, message: proposalMessage(added, part) })
   const seqIds = taken.map(([seqId]) => seqId)
@@ -221,7 +231,8 @@ async function reversalOf(
       content,
       frontMatter: page.text === null ? null : text.slice(0, fileLayout(text).bodyStart),
       metadata: JSON.stringify({
-        ...{ connector: undoConnector, path: page.path },
+        connector: undoConnector,
+        path: page.path,
         fingerprint: gitFingerprint({ path: page.path, blob }),
       }),
       confidence: null,
@@ -230,7 +241,7 @@ async function reversalOf(
       target: seqId,
       removes: page.text === null,
       base: base.blob,
-      verdict: { approve: false, zone: null, reason: undoing.reason, warnings: warningsOf(names, { conflicts }) },
+      verdict: { approve: false, zone: null, reason: undoing.reason, warnings: warningsOf(names, conflicts) },
       createdAt: undoing.at.toISOString(),
       createdBy: undoing.actor,
       decisions: [],
@@ -242,13 +253,10 @@ async function reversalOf(
   }
 }
 
-function warningsOf(names: string, { conflicts }: Pick<Reversal, 'conflicts'>): string[] {
+function warningsOf(names: string, conflicts: boolean): string[] {
   if (names === '') return []
-  return [
-    conflicts
-      ? `What ${names} changed since conflicts with taking this back: solve that, or dismiss this.`
-      : `What ${names} changed since stays.`,
-  ]
+  if (!conflicts) return [`What ${names} changed since stays.`]
+  return [`What ${names} changed since conflicts with taking this back: solve that, or dismiss this.`]
 }
 
 /** @throws {FrontMatterError} */
