@@ -30,8 +30,8 @@ const TurnPath = ChatPath.extend({ turnId: z.uuid() })
 const maxMessage = 8000
 const maxReason = 2000
 
-const NewQuery = z.object({ past: z.string().optional(), done: z.literal('deleted').optional() })
-const ChatQuery = z.object({ before: countField(9).optional(), done: z.literal('rated').optional() })
+const NewQuery = z.object({ past: z.string().optional() })
+const ChatQuery = z.object({ before: countField(9).optional() })
 const Question = z.object({
   message: z.string().default(''),
   sessionId: z.union([z.uuid(), z.literal('')]).default(''),

@@ -20,12 +20,11 @@ const Query = z.object({
   audience: z.string().max(20).default(''),
   cites: z.string().max(1000).default(''),
   refuses: z.enum(['', 'true', 'false']).catch(''),
-  did: z.enum(['added', 'dismissed']).optional().catch(undefined),
 })
 
 type TestsView = { kb: PageKb; report: TestReport }
 
-const didWords = {
+const notices = {
   added: 'The test is added, and committed to main.',
   dismissed: 'The proposed test is dismissed.',
 }
@@ -43,16 +42,15 @@ const refusals: readonly Choice[] = [
 ]
 
 export const testsPageRoutes = consolePages({ people: 'curator' }, (pages, ctx) => {
-  pages.get('/kb/:kb/tests', { params: KbParams, query: Query }, (sent) => {
-    const { did, ...typed } = sent.query
-    return tests(sent, { typed, notice: did !== undefined && didWords[did] })
-  })
+  pages.get('/kb/:kb/tests', { params: KbParams, query: Query, notices }, (sent) =>
+    tests(sent, { typed: sent.query, notice: sent.notice }),
+  )
 
   pages.form('/kb/:kb/tests', {
     ...{ params: KbParams, body: FormFields },
     async act({ caller, params: { kb }, body }) {
       await addAnswerTest(ctx, caller, kb, parseSent(AnswerTestInput, inputOf(body)))
-      return { to: withQuery(`${kbPage(kb)}/tests`, { did: 'added' }) }
+      return { to: `${kbPage(kb)}/tests?done=added` }
     },
     refused: (sent, { errors }) => tests(sent, { typed: sent.body, errors }),
   })
@@ -60,7 +58,7 @@ export const testsPageRoutes = consolePages({ people: 'curator' }, (pages, ctx) 
   const dismissing = { params: KbParams, body: FormFields }
   pages.post('/kb/:kb/tests/dismiss', dismissing, async ({ caller, params: { kb }, body }) => {
     await dismissProposedTest(ctx, caller, kb, parseSent(TestDismissal, body))
-    return { to: `${withQuery(`${kbPage(kb)}/tests`, { did: 'dismissed' })}#proposed` }
+    return { to: `${kbPage(kb)}/tests?done=dismissed#proposed` }
   })
 
   async function tests(

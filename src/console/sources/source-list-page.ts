@@ -28,7 +28,6 @@ const ListQuery = z.object({
   folder: filter(z.string().max(5000)),
   type: filter(z.enum(fileTypes)),
   cursor: filter(Cursor),
-  done: filter(z.enum(['archived', 'removed'])),
 })
 const states: readonly Choice[] = [
   ['waiting', 'Waiting'],
@@ -46,7 +45,7 @@ const statusesOf: Readonly<Record<string, readonly SourceAnswer['status'][]>> = 
 }
 const sourcesPerPage = 50
 
-type Filters = Omit<z.output<typeof ListQuery>, 'done'>
+type Filters = z.output<typeof ListQuery>
 type Listed = {
   kb: KbLabel
   query: Filters
@@ -58,10 +57,7 @@ type Listed = {
 
 /** Adds the list of Sources, with the form that uploads one. */
 export const sourceListRoutes = consolePages({}, async (pages, ctx, app) => {
-  pages.get('/kb/:kb/sources', { params: KbParams, query: ListQuery, notices }, (sent) => {
-    const { done: _, ...query } = sent.query
-    return list(sent, query)
-  })
+  pages.get('/kb/:kb/sources', { params: KbParams, query: ListQuery, notices }, (sent) => list(sent, sent.query))
 
   const removing = { params: UploadPath, config: { people: 'curator' } } as const
   pages.post('/kb/:kb/sources/uploads/:uploadId/remove', removing, async ({ caller, params }) => {

@@ -41,7 +41,6 @@ const TextQuery = z.object({
       .regex(/^[0-9]{1,9}$/)
       .transform(Number),
   ),
-  done: filter(z.enum(['uploaded', 'ingest'])),
 })
 const notices = { uploaded: 'Uploaded. Its pages come once it is read.', ingest: 'It is being read again.' }
 
@@ -52,10 +51,7 @@ export const sourceRoutes = consolePages({}, async (pages, ctx, app) => {
   const curated = pagesOf(app, { people: 'curator' })
   const ofOne = { params: SourcePath } as const
 
-  pages.get('/kb/:kb/sources/:id', { ...ofOne, query: TextQuery, notices }, (sent) => {
-    const { done: _, ...place } = sent.query
-    return detail(sent, place)
-  })
+  pages.get('/kb/:kb/sources/:id', { ...ofOne, query: TextQuery, notices }, (sent) => detail(sent, sent.query))
 
   curated.get('/kb/:kb/sources/:id/file', ofOne, async (sent) => {
     const { source } = await find(sent)
@@ -102,11 +98,7 @@ export const sourceRoutes = consolePages({}, async (pages, ctx, app) => {
     })
   })
 
-  async function detail(
-    sent: Sent,
-    place: Omit<z.output<typeof TextQuery>, 'done'>,
-    errors?: FormErrors,
-  ): Promise<Html> {
+  async function detail(sent: Sent, place: z.output<typeof TextQuery>, errors?: FormErrors): Promise<Html> {
     const { visit, caller, notice } = sent
     const { kb, source } = await find(sent)
     const [outcome, text, placed] = await Promise.all([

@@ -60,7 +60,6 @@ function formUpload(app: ZodFastify, ctx: AppContext): void {
     bodyLimit: maxFormBytes,
     answers: {
       201: SourceAnswer,
-
       409: DuplicateSource,
     },
     errors: ['no_file', 'file_type_not_allowed', 'idempotency_key_reused'],
@@ -121,7 +120,6 @@ function wholeUploads(app: ZodFastify, ctx: AppContext): void {
     body: UploadInput,
     answers: {
       201: UploadTicket,
-
       409: DuplicateSource,
     },
     errors: ['file_type_not_allowed', 'too_many_uploads', 'idempotency_key_reused'],
@@ -141,7 +139,6 @@ function wholeUploads(app: ZodFastify, ctx: AppContext): void {
     querystring: UploadQuery,
     answers: {
       201: SourceAnswer,
-
       409: DuplicateSource,
     },
     errors: ['upload_expired', 'incomplete', 'hash_mismatch'],

@@ -162,17 +162,18 @@ export class ApiKeys extends Store {
 
   /** The agents that a person has let in and that are not revoked, newest first. */
   async agentsOf(userId: string): Promise<ApiKey[]> {
-    const rows = await findRows(this.db, 'api_keys', { user_id: userId, revoked_at: null }, 'id')
-    return rows
-      .filter(({ grant_id }) => grant_id !== null)
-      .reverse()
-      .map(toApiKey)
+    const agents = selectRows(this.db, 'api_keys', { user_id: userId, revoked_at: null }).where(
+      'grant_id',
+      'is not',
+      null,
+    )
+    return (await agents.orderBy('id', 'desc').execute()).map(toApiKey)
   }
 
   /** Ids of a tenant's keys that count as a person: those that they made, and their agents, revoked ones included. */
   async idsOf(userId: string, tenantId: string): Promise<string[]> {
-    const rows = await findRows(this.db, 'api_keys', { user_id: userId, tenant_id: tenantId })
-    return rows.map(({ id }) => id)
+    const keys = this.db.selectFrom('api_keys').select('id').where('user_id', '=', userId)
+    return (await keys.where('tenant_id', '=', tenantId).execute()).map(({ id }) => id)
   }
 
   /** The tenant's key with other limits; undefined where there is none. */

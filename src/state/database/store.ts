@@ -37,8 +37,8 @@ export async function findRow<Table extends keyof Schema>(
   table: Table,
   values: Values<Table>,
 ): Promise<RowOf<Table> | undefined> {
-  const query = untyped(db).selectFrom<string>(table).selectAll().where(conditions(values)).limit(1)
-  return query.executeTakeFirst() as Promise<RowOf<Table> | undefined>
+  const [row] = await selectRows(db, table, values).limit(1).execute()
+  return row
 }
 
 /** Returns the rows that have these values. @param order columns by which they are sorted, ascending */

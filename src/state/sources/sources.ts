@@ -290,7 +290,8 @@ export class Sources extends Store {
 
   /** Whether a Source of any tenant has these bytes; those of an archived one are kept as well. */
   async hasBytes(contentHash: string): Promise<boolean> {
-    return (await findRow(this.db, 'sources', { content_hash: contentHash })) !== undefined
+    const query = this.db.selectFrom('sources').select('id').where('content_hash', '=', contentHash).limit(1)
+    return (await query.executeTakeFirst()) !== undefined
   }
 }
 

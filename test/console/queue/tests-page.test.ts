@@ -19,7 +19,7 @@ test('a curator adds tests, sees what fails since when, and what no test reaches
 
   const question = 'Who is paged for a VIP ticket?'
   const added = await curator.post(path, { question, contains: 'the lead\n\n' })
-  expect([added.status, added.headers.location]).toEqual([303, `${path}?did=added`])
+  expect([added.status, added.headers.location]).toEqual([303, `${path}?done=added`])
   expect((await curator.post(path, { question })).status).toBe(303)
   const green = await curator.get(path)
   expect(green.texts('tbody tr').map((row) => row.slice(0, 50))).toHaveLength(2)
@@ -126,9 +126,9 @@ test('what readers think of answers, and what chat refuses, are proposed tests',
   expect(candidate.texts('.steps')[0]).toContain('It became an answer test in tests/answers.yaml.')
   for (const question of ['which submarine', up])
     expect((await curator.post(`${path}/dismiss`, { question })).headers.location).toBe(
-      `${path}?did=dismissed#proposed`,
+      `${path}?done=dismissed#proposed`,
     )
-  expect((await curator.get(`${path}?did=dismissed`)).texts('.notice')).toEqual(['The proposed test is dismissed.'])
+  expect((await curator.get(`${path}?done=dismissed`)).texts('.notice')).toEqual(['The proposed test is dismissed.'])
   expect((await curator.get(path)).texts('[aria-labelledby=proposed] li')).toEqual([])
   expect((await curator.get(`/queue?kb=${slug}`)).texts('[data-entry]')).toEqual([])
 })
