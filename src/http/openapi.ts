@@ -143,7 +143,7 @@ export async function descriptionRoutes(app: ZodFastify): Promise<void> {
   )
   // The parameter's type is `Request`, but Swagger UI passes a plain object.
   const requestInterceptor = withFormToken as never
-  // Without Swagger UI's bar, whose logo has an inline style that the content security policy blocks.
+  // BaseLayout leaves out Swagger UI's bar, whose logo has an inline style that the content security policy blocks.
   const uiConfig = { layout: 'BaseLayout', requestInterceptor }
   await app.register(swaggerUi, { routePrefix: '/docs', theme: { title: 'Ganglion API' }, uiConfig })
 }

@@ -185,7 +185,7 @@ function partsOf(
   if (sizeOf(blocks) <= maxSinglePage) return whole
   const { parts, ...plan } = planParts(blocks)
   if (parts.length > 1) return { ...plan, parts: titleParts(parts, title, taken) }
-  // Without the pieces that the plan has left out.
+  // The pieces that the plan has left out do not come back.
   const kept = parts.flatMap((part) => [...(part.heading ? [part.heading] : []), ...part.blocks])
   return { ...whole, preamble: [...plan.preamble, ...kept] }
 }

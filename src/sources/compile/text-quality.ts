@@ -58,7 +58,7 @@ export function qualityDoubts({
   doubts = [],
 }: Pick<Extracted, 'markdown' | 'recognised' | 'doubts'>): string[] {
   const text = markdown.slice(0, maxText)
-  // Without rows and rules of tables.
+  // Rows and rules of tables are left out: they are not prose.
   const prose = text.replace(/^(?:[ \t]*[|│┃║].*|[^\p{L}\p{N}\n]*)$/gmu, '')
   const words = text.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
   return [

@@ -57,7 +57,7 @@ function logicalPage({
   const direction: Direction = letters.rtl > letters.ltr ? 'rtl' : 'ltr'
   const isMirrored = direction === 'rtl'
   const placed = (x: number) => (isMirrored ? pageWidth - x : x)
-  // With the font and the height of their item, by which headings and lines are known.
+  // Words keep the font and the height of their item, by which headings and lines are known.
   const words = textItems.flatMap(({ words: boxes = [], ...item }) =>
     boxes.map(({ text: word, x, width }) => ({ ...item, text: word, x, width })),
   )
