@@ -79,6 +79,11 @@ export async function approveStaged(
   if (row.approval !== undefined) return row.approval
   const candidate = parseCandidate(await staging.readText(row.blob))
   if (queueStatus(candidate) !== 'pending') throw new GanglionError('not_pending')
+  const edited = Object.entries(edit).flatMap(([field, part]) => (part === undefined ? [] : [field]))
+  if (candidate.removes && edited.length > 0) {
+    const message = 'cannot be changed: the candidate removes the Neuron'
+    throw new ValidationError(Object.fromEntries(edited.map((field) => [field, [message]])))
+  }
 
   const view = proposalViewOf(kb, staging)
   const seqId = candidate.target ?? formatSeqId(kb.identity.prefix, nextNumber(kb))
@@ -86,7 +91,7 @@ export async function approveStaged(
   const proposed = await proposalOf(view, candidate, { edit: ownEdit, ids: { seqId, id: uuidv7() } })
   const page = { ...proposed, candidate }
   const landing = await pageToLand(kb, staging, page, { seqId, by, at })
-  const isEdited = isEdit(edit)
+  const isEdited = edited.length > 0
   const decided = { of: [page], writes: async () => isEdited }
   const landed = await landPages(kb, staging, { ...landing, decided }, { by, at })
   if ('commit' in landed) {

@@ -413,3 +413,18 @@ test('an edit of what another curator has approved is refused, and one that is s
   const late = approveCandidate(ctx, other, candidateId, { content: 'Page nobody.' })
   await expect(late).rejects.toMatchObject({ code: 'not_pending' })
 })
+
+test('a removal is approved as it is: an edit of it is refused and changes nothing', async () => {
+  const { ctx, app, curator, gitDir } = await newTestBed()
+  const page = await submitCandidate(ctx, app, candidate())
+  const { seqId } = Object(await approveCandidate(ctx, curator, page.candidateId, {}))
+  const removal = correction(seqId, 'gone')
+  const { candidateId } = await submitCandidate(ctx, app, removal, { removes: true })
+  const refs = () => nativeGit(gitDir, ['for-each-ref'])
+  const before = refs()
+  for (const edit of [{ content: 'Other.' }, { tags: ['a'] }]) {
+    await expect(approveCandidate(ctx, curator, candidateId, edit)).rejects.toThrow('not valid')
+  }
+  expect(refs()).toBe(before)
+  expect(await approveCandidate(ctx, curator, candidateId, {})).toMatchObject({ status: 'approved', seqId })
+})
