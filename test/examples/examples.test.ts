@@ -113,8 +113,9 @@ test('the sync submits each FAQ once, a changed one as a correction, and says wh
 
 test('the agent answers, and proposes what is missing', async () => {
   const { start } = await startWithPage()
-  const [answer, cited] = await start('agent/agent.js', 'Whom do I page for a VIP?')
-  expect([answer, cited]).toEqual([expect.stringContaining('page the lead'), '  handbook_00000001 VIPs'])
+  const answer = await start('agent/agent.js', 'Whom do I page for a VIP?')
+  expect(answer.join('\n')).toContain('page the lead')
+  expect(answer.slice(-2)).toEqual(['  handbook_00000001 VIPs', 'approved\tVIPs\t-'])
   const question = 'What colour is the moon?'
   const [none, verdict, ...proposed] = await start('agent/agent.js', question, 'The moon is grey.')
   expect(none).toMatch(/does not hold/)
