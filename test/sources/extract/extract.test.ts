@@ -101,8 +101,8 @@ test('a checkout whose packages are a link to those of another reads documents',
   expect(stdout, stderr).toBe('A short text.\n')
 })
 
-test('six at once do not mix', async () => {
-  const texts = Array.from({ length: 6 }, (_, index) => `Text ${index}.`)
+test('twenty at once do not mix', async () => {
+  const texts = Array.from({ length: 20 }, (_, index) => `Text ${index}.`)
   const extracted = await Promise.all(texts.map((text) => extractConfined('txt', text)))
   expect(extracted.map(({ markdown }) => markdown)).toEqual(texts)
 })
