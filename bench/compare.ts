@@ -1,12 +1,12 @@
 import { execFileSync, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { WireAnswer, WireRequest } from './support/http-load.ts'
 import { writeNotes } from './support/imported-notes.ts'
 import { summary, workFolder } from './support/measure.ts'
-import { type MeasuredServer, measure, startServer } from './support/measured-server.ts'
+import { type MeasuredServer, measure, serveGanglion } from './support/measured-server.ts'
 import { generateNotes } from './support/notes.ts'
 
 const rounds = Number(process.env.COMPARE_ROUNDS ?? 7)
@@ -16,9 +16,11 @@ const tolerance = 1.05
 const here = fileURLToPath(new URL('..', import.meta.url))
 
 /** A revision that is installed: the knowledge base `bench` of its own data directory holds the generated notes. */
-type Product = { root: string; dataDir: string; token: string }
+type Product = { root: string; dataDir: string; token: string; vault: string }
 /** Microseconds of CPU by what they were spent on. */
 type Figures = Record<string, number>
+/** Figures of one round, from both revisions. */
+type Round = { old: Figures; now: Figures }
 /** Prepares what is measured, and gives one round of it. */
 type Part = (product: Product) => Promise<{ round: () => Promise<Figures>; end: () => Promise<void> }>
 
@@ -33,30 +35,32 @@ export async function compareWith(revision: string, wanted: readonly string[]): 
   if (unknown !== undefined) throw new Error(`no part is called ${unknown}: ${Object.keys(parts).join(', ')}`)
   const other = installRevision(revision)
   const vault = writeNotes(generateNotes(neurons))
-  const products = [await prepareProduct(other, vault), await prepareProduct(here, vault)] as const
+  const products = { old: await prepareProduct(other, vault), now: await prepareProduct(here, vault) }
   const lines = ['| µs of CPU, medians | old | new | new / old: median (quartiles) | |', '|---|---|---|---|---|']
   for (const [name, part] of Object.entries(parts)) {
     if (wanted.length > 0 && !wanted.includes(name)) continue
-    const [old, now] = [await part(products[0]), await part(products[1])]
-    const measured: { old: Figures; now: Figures }[] = []
+    const sides = { old: await part(products.old), now: await part(products.now) }
+    const measured: Round[] = []
     for (let round = 0; round <= rounds; round++) {
       // Each goes first in every other round, since the second finds a warmer machine.
-      const first = round % 2 === 0 ? await old.round() : await now.round()
-      const second = round % 2 === 0 ? await now.round() : await old.round()
-      if (round > 0) measured.push(round % 2 === 0 ? { old: first, now: second } : { old: second, now: first })
+      const order = round % 2 === 0 ? (['old', 'now'] as const) : (['now', 'old'] as const)
+      const figures: Round = { old: {}, now: {} }
+      for (const side of order) figures[side] = await sides[side].round()
+      if (round > 0) measured.push(figures)
     }
-    await old.end()
-    await now.end()
+    await sides.old.end()
+    await sides.now.end()
     lines.push(...tellRatios(measured))
   }
   return lines
 }
 
-function tellRatios(measured: readonly { old: Figures; now: Figures }[]): string[] {
+function tellRatios(measured: readonly Round[]): string[] {
   return Object.keys(measured[0]?.now ?? {}).map((figure) => {
-    const of = (pick: (round: { old: Figures; now: Figures }) => number) => summary(measured.map(pick))
-    const [old, now] = [of(({ old }) => old[figure] ?? Number.NaN), of(({ now }) => now[figure] ?? Number.NaN)]
-    const ratio = of((round) => (round.now[figure] ?? Number.NaN) / (round.old[figure] ?? Number.NaN))
+    const pairs = measured.map(({ old, now }) => ({ old: old[figure] ?? Number.NaN, now: now[figure] ?? Number.NaN }))
+    const old = summary(pairs.map((pair) => pair.old))
+    const now = summary(pairs.map((pair) => pair.now))
+    const ratio = summary(pairs.map((pair) => pair.now / pair.old))
     const isSlower = ratio.lowerQuartile > tolerance
     if (isSlower) process.exitCode = 1
     const spread = `${ratio.median.toFixed(2)} (${ratio.lowerQuartile.toFixed(2)}–${ratio.upperQuartile.toFixed(2)})`
@@ -85,7 +89,7 @@ async function prepareProduct(root: string, vault: string): Promise<Product> {
   await runProgram(root, ['import', vault, '--tenant', 'bench', '--kb', 'bench', '--data', dataDir])
   const key = ['key', 'create', '--tenant', 'bench', '--role', 'curator', '--json', '--data', dataDir]
   const { token } = JSON.parse((await runProgram(root, key)).output)
-  return { root, dataDir, token }
+  return { root, dataDir, token, vault }
 }
 
 /** Runs a command to its end. */
@@ -105,17 +109,7 @@ async function runProgram(root: string, args: readonly string[]): Promise<{ outp
   return { output, cpu }
 }
 
-/** Ganglion with its defaults, but for the rate limits. */
-function serve({ root, dataDir }: Product): Promise<MeasuredServer> {
-  const rates = { GANGLION_RATE_READS: '1000000', GANGLION_RATE_WRITES: '1000000' }
-  return startServer(join(root, 'src/main.js'), ['serve', '--json', '--data', dataDir], {
-    GANGLION_PORT: '0',
-    ...rates,
-  })
-}
-
-async function importing({ root }: Product) {
-  const vault = writeNotes(generateNotes(neurons))
+async function importing({ root, vault }: Product) {
   const round = async () => {
     const data = ['--tenant', 'bench', '--data', join(workFolder(), 'data')]
     await runProgram(root, ['kb', 'create', 'bench', ...data])
@@ -131,7 +125,7 @@ async function starting(product: Product) {
   cpSync(product.dataDir, dataDir, { recursive: true })
   const headers = { authorization: `Bearer ${product.token}` }
   const started = async () => {
-    const server = await serve({ ...product, dataDir })
+    const server = await serveGanglion(dataDir, product.root)
     await measure(server, [{ path: '/api/v1/knowledge-bases/bench/neurons?limit=1', headers }], { connections: 1 })
     const cpu = await server.cpu()
     await server.idle()
@@ -140,7 +134,7 @@ async function starting(product: Product) {
     return { cpu, settled }
   }
   const round = async () => {
-    if (existsSync(join(dataDir, 'index'))) rmSync(join(dataDir, 'index'), { recursive: true })
+    rmSync(join(dataDir, 'index'), { recursive: true, force: true })
     const first = await started()
     const second = await started()
     return {
@@ -154,7 +148,7 @@ async function starting(product: Product) {
 }
 
 async function requesting(product: Product) {
-  const server = await serve(product)
+  const server = await serveGanglion(product.dataDir, product.root)
   const headers = { authorization: `Bearer ${product.token}` }
   const ask = async (requests: readonly WireRequest[], connections = 20) =>
     await measure(server, requests, { connections })
@@ -190,7 +184,7 @@ async function requesting(product: Product) {
 }
 
 async function writing(product: Product) {
-  const server = await serve(product)
+  const server = await serveGanglion(product.dataDir, product.root)
   const headers = { authorization: `Bearer ${product.token}` }
   const seqIds = await seqIdsOf(server, headers)
   const post = (path: string, body?: object): WireRequest => ({ method: 'POST', path: `/api/v1${path}`, headers, body })

@@ -8,7 +8,7 @@ import { openContext } from '../src/app/open-context.ts'
 import { noteAim } from './support/aims.ts'
 import { importAnew } from './support/imported-notes.ts'
 import { inTurn, milliseconds, summary, workFolder } from './support/measure.ts'
-import { startServer } from './support/measured-server.ts'
+import { serveGanglion } from './support/measured-server.ts'
 import { generateNotes } from './support/notes.ts'
 
 const sizes = (process.env.GROWTH ?? '1000,10000').split(',').map(Number)
@@ -62,9 +62,7 @@ async function measureSize(size: number): Promise<Figures> {
     'bytes that it leaves, MB': (await bytesIn(dataDir)) / 1e6,
   }
   const { token, seqIds, gitDir } = await prepare(dataDir, tenantId, kbId)
-  const server = await startServer('../../src/main.js', ['serve', '--json', '--data', dataDir], {
-    ...{ GANGLION_PORT: '0', GANGLION_RATE_READS: '1000000', GANGLION_RATE_WRITES: '1000000' },
-  })
+  const server = await serveGanglion(dataDir)
   const ask = async (path: string, body?: object, method = body === undefined ? 'GET' : 'POST') => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     const answer = await fetch(server.url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) })

@@ -3,7 +3,7 @@ import { noteAim } from './support/aims.ts'
 import type { WireAnswer, WireRequest } from './support/http-load.ts'
 import { importNotes } from './support/imported-notes.ts'
 import { inTurn, type Timing } from './support/measure.ts'
-import { type Measured, type MeasuredServer, measure, startServer } from './support/measured-server.ts'
+import { type Measured, type MeasuredServer, measure, serveGanglion, startServer } from './support/measured-server.ts'
 import { generateNotes } from './support/notes.ts'
 
 const neurons = Number(process.env.HTTP_NEURONS ?? 2_000)
@@ -30,11 +30,7 @@ export async function benchHttp(): Promise<string[]> {
     lines.push(`| ${cells.join(' | ')} |`)
     console.error(lines.at(-1))
   }
-  const rates = { GANGLION_RATE_READS: '1000000', GANGLION_RATE_WRITES: '1000000' }
-  const server = await startServer('../../src/main.js', ['serve', '--json', '--data', dataDir], {
-    GANGLION_PORT: '0',
-    ...rates,
-  })
+  const server = await serveGanglion(dataDir)
   await server.idle()
   const reads = rows.map(({ seqId }) => ({ path: `/api/v1/neurons/bench/${seqId}`, headers }))
   const first = await measure(server, reads, { connections })

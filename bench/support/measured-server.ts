@@ -1,10 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
-import { isAbsolute, join } from 'node:path'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { load, type WireAnswer, type WireRequest } from './http-load.ts'
 import { workFolder } from './measure.ts'
 
@@ -24,7 +24,17 @@ export type Measured = { answers: WireAnswer[]; cpu: number; perSecond: number; 
 const idleCpu = 20_000
 const idleMs = 1_000
 
-/** Starts a program that prints its address. Its standard error goes to a file. */
+/** Starts `ganglion serve` with its defaults, but for the rate limits: from this checkout, or from another. */
+export function serveGanglion(dataDir: string, root = fileURLToPath(new URL('../..', import.meta.url))) {
+  const main = pathToFileURL(join(root, 'src/main.js')).href
+  return startServer(main, ['serve', '--json', '--data', dataDir], {
+    GANGLION_PORT: '0',
+    GANGLION_RATE_READS: '1000000',
+    GANGLION_RATE_WRITES: '1000000',
+  })
+}
+
+/** Starts a program, relative to this module, that prints its address. Its standard error goes to a file. */
 export async function startServer(
   program: string,
   args: readonly string[],
@@ -32,7 +42,7 @@ export async function startServer(
 ): Promise<MeasuredServer> {
   const log = openSync(join(workFolder(), 'log'), 'a')
   const preloaded = new URL('tell-cpu.ts', import.meta.url).href
-  const child = fork(isAbsolute(program) ? program : fileURLToPath(new URL(program, import.meta.url)), args, {
+  const child = fork(fileURLToPath(new URL(program, import.meta.url)), args, {
     env: { ...process.env, ...env },
     execArgv: [...(process.env.SERVER_ARGS?.split(' ') ?? []), '--import', preloaded],
     stdio: ['ignore', 'pipe', log, 'ipc'],
