@@ -29,8 +29,8 @@ const closeShared = 'test/http/support/close-shared.ts'
 const apart = filesOf('faults', 'client', 'browser', 'cluster/postgres', 'cluster/parts')
 /**
  * Areas of the tests that need nothing but git. Files of an area share workers, each file in the first area that has it. A worker keeps
- * what its files have loaded and left, so an area is kept to a part of the tests. The long files end threads, damage files, repeat
- * another suite against a mutated server, or walk a whole day; they take a third of the time.
+ * what its files have loaded and left, so an area is kept to a part of the tests. The long files end threads and processes, damage
+ * files, repeat another suite against a mutated server or with the second search engine, or walk a whole day.
  */
 const areas: Area[] = [
   {

@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { vi } from 'vitest'
@@ -11,6 +12,17 @@ import { type Finished, runNode, startNode } from '../support/process.ts'
 import { tempDir } from '../support/temp.ts'
 
 export const main = fileURLToPath(new URL('../../src/main.js', import.meta.url))
+
+export const bearer = (token: string | undefined) => ({ headers: { authorization: `Bearer ${token}` } })
+
+/** A port that another program listens on until it is released. */
+export async function takenPort(): Promise<{ port: string; release(): void }> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return { port: String(address.port), release: () => void server.close() }
+}
 
 export type Ran = { code: number; stdout: string; stderr: string }
 

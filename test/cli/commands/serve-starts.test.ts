@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
@@ -10,9 +9,7 @@ import { DataDirectory } from '../../../src/state/directory/data-directory.ts'
 import { isLocked } from '../../../src/state/directory/directory-lock.ts'
 import { startNode } from '../../support/process.ts'
 import { tempDir } from '../../support/temp.ts'
-import { ganglion, ganglionJson, ganglionProcess, main, serve } from '../support.ts'
-
-const bearer = (token: string | undefined) => ({ headers: { authorization: `Bearer ${token}` } })
+import { bearer, ganglion, ganglionJson, ganglionProcess, main, serve, takenPort } from '../support.ts'
 
 test('the three lines to begin with work as they are pasted', async () => {
   const { line } = await serve(join(tempDir(), 'data'))
@@ -46,17 +43,14 @@ test('a killed server leaves no lock behind', async () => {
 
 test('options say where to listen before the environment does, and must make sense', async () => {
   const data = join(tempDir(), 'data')
-  const taken = createServer().listen(0, '127.0.0.1')
-  await once(taken, 'listening')
-  const address = taken.address()
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  const options = ['--host', '127.0.0.1', '--port', String(address.port)]
+  const taken = await takenPort()
+  const options = ['--host', '127.0.0.1', '--port', taken.port]
   const { code, stderr } = await ganglionProcess(['serve', '--data', data, ...options], {
     GANGLION_PORT: '0',
     GANGLION_HOST: '::1',
   })
-  taken.close()
-  expect([code, stderr]).toEqual([1, expect.stringContaining(`127.0.0.1:${address.port}`)])
+  taken.release()
+  expect([code, stderr]).toEqual([1, expect.stringContaining(`127.0.0.1:${taken.port}`)])
   expect((await ganglion(['serve', '--data', data, '--port', '70000'])).code).toBe(2)
 })
 

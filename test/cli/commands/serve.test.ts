@@ -1,12 +1,9 @@
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { isToken } from '../../../src/state/accounts/secret.ts'
 import { tempDir } from '../../support/temp.ts'
-import { ganglionJson, ganglionProcess, serve } from '../support.ts'
-
-const bearer = (token: string | undefined) => ({ headers: { authorization: `Bearer ${token}` } })
+import { bearer, ganglionJson, ganglionProcess, serve, takenPort } from '../support.ts'
 
 const setUpUrl = expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/set-up\?link=[\w-]{43}$/)
 
@@ -53,12 +50,9 @@ test('a second server on one data directory is refused, and the first serves on'
 
 test('a port that is taken ends the start, before any key is made', async () => {
   const data = join(tempDir(), 'data')
-  const taken = createServer().listen(0, '127.0.0.1')
-  await once(taken, 'listening')
-  const address = taken.address()
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  const { code, stderr } = await ganglionProcess(['serve', '--data', data], { GANGLION_PORT: String(address.port) })
-  taken.close()
+  const taken = await takenPort()
+  const { code, stderr } = await ganglionProcess(['serve', '--data', data], { GANGLION_PORT: taken.port })
+  taken.release()
   expect(code).toBe(1)
   expect(stderr).toContain('EADDRINUSE')
   expect((await ganglionJson(['key', 'list', '--data', data])).json).toEqual({ keys: [] })
