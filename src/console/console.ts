@@ -1,10 +1,11 @@
-import { parse } from 'node:querystring'
+import querystring from 'node:querystring'
 import formbody from '@fastify/formbody'
 import { z } from 'zod'
 import { GanglionError } from '../contract/errors.ts'
 import { formTokenPath } from '../http/openapi.ts'
 import type { PagesContext } from '../http/server.ts'
 import type { ZodFastify } from '../http/zod-compilers.ts'
+import { unixLines } from '../rules/text/line-endings.ts'
 import { chatPageRoutes } from './ask/chat-page.ts'
 import { paletteRoutes } from './ask/jumps.ts'
 import { questionsRoutes } from './ask/questions-page.ts'
@@ -74,7 +75,8 @@ export async function consoleRoutes(app: ZodFastify, context: PagesContext): Pro
 
 /** Parses a form. Line endings become LF, since browsers send CRLF. */
 function parser(form: string) {
-  return parse(form.replaceAll(/%0d%0a/gi, '%0A'), '&', '=', { maxKeys: 0 })
+  const decode = (text: string) => unixLines(querystring.unescape(text))
+  return querystring.parse(form, '&', '=', { maxKeys: 0, decodeURIComponent: decode })
 }
 
 /** Serves styles and scripts to everybody: they contain no data. */

@@ -58,9 +58,9 @@ export function proposalViewOf({ projection, repository, parser }: KnowledgeBase
   return { sql: staging ? projection.write : projection.read, readText: (oid) => source.readText(oid), parser }
 }
 
-/** True if somebody approves a candidate with changes of their own. */
-export function isEdit(edit: ApprovalEdit): boolean {
-  return Object.values(edit).some((part) => part !== undefined)
+/** Returns the names of the fields that somebody changes with their approval. */
+export function editedFields(edit: ApprovalEdit): string[] {
+  return Object.entries(edit).flatMap(([field, part]) => (part === undefined ? [] : [field]))
 }
 
 /**
@@ -79,7 +79,7 @@ export async function approveStaged(
   if (row.approval !== undefined) return row.approval
   const candidate = parseCandidate(await staging.readText(row.blob))
   if (queueStatus(candidate) !== 'pending') throw new GanglionError('not_pending')
-  const edited = Object.entries(edit).flatMap(([field, part]) => (part === undefined ? [] : [field]))
+  const edited = editedFields(edit)
   if (candidate.removes && edited.length > 0) {
     const message = 'cannot be changed: the candidate removes the Neuron'
     throw new ValidationError(Object.fromEntries(edited.map((field) => [field, [message]])))

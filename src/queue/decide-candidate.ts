@@ -12,7 +12,7 @@ import { actorOf, type Caller } from '../rules/access/caller.ts'
 import { assigneeOf, type Candidate, type Decision, requestedChanges } from '../rules/candidates/candidate.ts'
 import { candidateTime } from '../rules/candidates/candidate-id.ts'
 import { runIdempotent } from '../state/run-idempotent.ts'
-import { approveStaged, isEdit } from './approval.ts'
+import { approveStaged, editedFields } from './approval.ts'
 import { isApprovedBy, type JudgedHead, writeJudged } from './heads/judged-head.ts'
 
 const actOf = {
@@ -137,7 +137,7 @@ export async function approveCandidate(
       const { approval } = findCandidate(kb.projection.write, candidateId) ?? {}
       const isAgain = approval !== undefined
       // An edit of a candidate that others have approved would be lost.
-      if (isAgain && isEdit(edit) && !(await isApprovedBy(staging, approval, actor))) {
+      if (isAgain && editedFields(edit).length > 0 && !(await isApprovedBy(staging, approval, actor))) {
         throw new GanglionError('not_pending')
       }
       return { isAgain, ...(await approveStaged(kb, staging, candidateId, { edit, by: actor, at: ctx.now() })) }

@@ -141,12 +141,10 @@ export const sitesRoutes = consolePages({ people: 'curator' }, (pages, ctx) => {
 function read({ name = '', origins = '', perMinute = '', perDay = '' }: FormFields): NewSite {
   const numberOf = (typed: string) => (/^\d{1,9}$/.test(typed.trim()) ? Number(typed) : typed)
   return parseSent(NewSite, {
-    ...{
-      name: name.trim(),
-      origins: typedItems(origins, /\s+/),
-      perMinute: numberOf(perMinute),
-      perDay: numberOf(perDay),
-    },
+    name: name.trim(),
+    origins: typedItems(origins, /\s+/),
+    perMinute: numberOf(perMinute),
+    perDay: numberOf(perDay),
   })
 }
 

@@ -221,7 +221,7 @@ function toComments({ params, query }: SentOfOne): { to: string } {
   return { to: `${candidateUrl(params.id, query)}#comment` }
 }
 
-/** Returns the edit in a form, with line breaks as they are stored. */
+/** Returns the edit in a form. */
 function typedEdit({ base, title, content, tags }: CandidateForm): TypedEdit | undefined {
   if (title === undefined || content === undefined) return undefined
   return { title, content, tags: tags ?? '', base: base ?? '' }

@@ -1,3 +1,4 @@
+import { unixLines } from './line-endings.ts'
 import { oneLine } from './lines.ts'
 
 const shownUnits = 200
@@ -17,7 +18,7 @@ export function literal(text: string): string {
 
 /** Returns untrusted lines as a fenced code block that nothing in them can close. */
 export function literalBlock(text: string, language: string): string {
-  const shown = visible(text.replace(/\r\n?/g, '\n'))
+  const shown = visible(unixLines(text))
   const fence = fenceFor(shown, 3)
   return `${fence}${language}\n${shown}${shown.endsWith('\n') ? '' : '\n'}${fence}`
 }

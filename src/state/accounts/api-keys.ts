@@ -162,12 +162,11 @@ export class ApiKeys extends Store {
 
   /** The agents that a person has let in and that are not revoked, newest first. */
   async agentsOf(userId: string): Promise<ApiKey[]> {
-    const agents = selectRows(this.db, 'api_keys', { user_id: userId, revoked_at: null }).where(
-      'grant_id',
-      'is not',
-      null,
-    )
-    return (await agents.orderBy('id', 'desc').execute()).map(toApiKey)
+    const rows = await selectRows(this.db, 'api_keys', { user_id: userId, revoked_at: null })
+      .where('grant_id', 'is not', null)
+      .orderBy('id', 'desc')
+      .execute()
+    return rows.map(toApiKey)
   }
 
   /** Ids of a tenant's keys that count as a person: those that they made, and their agents, revoked ones included. */
