@@ -11,7 +11,6 @@ import { kbLabel } from '../kb/readable-kb.ts'
 import { serverDomain } from '../kb/refs/commit-message.ts'
 import { tryParseCandidate } from '../markdown/file/candidate-file.ts'
 import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
-import { isReversal } from '../rules/candidates/candidate.ts'
 
 export type ActivityItem = {
   id: number
@@ -85,12 +84,13 @@ export class ActivityTeller {
     if (row === undefined) return {}
     const { title, createdBy, approval } = row
     const subject = { title, candidateId, ...(approval === undefined ? {} : { seqId: approval.seqId }) }
-    if (kind === 'candidate.created')
-      return { subject, by: createdBy, ...(isReversal({ verdict: row }) && { reason: row.reason }) }
     if (kind === 'candidate.approved') {
       return { subject, by: await this.#authorOf(kb, commit), undo: this.#undoOf(kb, candidateId) }
     }
     const candidate = tryParseCandidate(await kb.repository.readTextOnce(row.blob))
+    if (kind === 'candidate.created') {
+      return { subject, by: createdBy, ...(candidate?.reverts && { reason: candidate.verdict.reason }) }
+    }
     const action = kind === 'candidate.dismissed' ? 'dismiss' : 'reopen'
     // The log is written after the record.
     const decision = candidate?.decisions.findLast((each) => each.action === action && each.at <= at)

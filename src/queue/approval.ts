@@ -25,14 +25,7 @@ import { editNeuron, parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import { accessIn } from '../markdown/page-tags.ts'
 import { hiddenLines } from '../markdown/shown-content.ts'
 import { isInternal, isSeenByMore, narrowed, widens } from '../rules/access/audience.ts'
-import {
-  type Actor,
-  type Candidate,
-  followsRename,
-  isReversal,
-  policyActor,
-  queueStatus,
-} from '../rules/candidates/candidate.ts'
+import { type Actor, type Candidate, followsRename, policyActor, queueStatus } from '../rules/candidates/candidate.ts'
 import { checkConflictMarkers } from '../rules/check/conflict-markers.ts'
 import { awaitingText, isOpenToCurators } from '../rules/deciding.ts'
 import { doorOf, isFirstCome } from '../rules/neurons/first-come.ts'
@@ -174,7 +167,7 @@ async function followName(
   const { neurons: pages, aliases } = await followRenames(kb, staging, [page], {
     rewriteLinks,
     sight: isFirstCome(candidate) ? namesVisibleTo(kb.projection.write, seqId, defaultAudience) : undefined,
-    isTakenBack: () => isReversal(candidate),
+    isTakenBack: () => candidate.reverts === true,
   })
   const [own = page, ...others] = pages
   const known = parseNeuronFile(text).fields.aliases

@@ -12,7 +12,7 @@ import { fileLayout } from '../markdown/file/front-matter.ts'
 import { editNeuron, parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import { neuronTitle } from '../markdown/neuron-title.ts'
 import { actorOf, type Caller } from '../rules/access/caller.ts'
-import { type Actor, type Candidate, isReversal, takesBack } from '../rules/candidates/candidate.ts'
+import type { Actor, Candidate } from '../rules/candidates/candidate.ts'
 import { candidateIdFor } from '../rules/candidates/candidate-id.ts'
 import { textsOf } from '../rules/candidates/metadata.ts'
 
@@ -63,6 +63,7 @@ async function reverseOf(
     impactEstimate: null,
     connector: reverseConnector,
     target: seqId,
+    reverts: true,
     createdAt: at.toISOString(),
     createdBy: actor,
     decisions: [],
@@ -70,7 +71,7 @@ async function reverseOf(
   const verdict = (warnings: string[]) => ({
     approve: false,
     zone: null,
-    reason: `${takesBack} "${row.title}"`,
+    reason: `takes back "${row.title}"`,
     warnings,
   })
   if (typeof before?.blob === 'string') {
@@ -116,7 +117,7 @@ export async function waitingReversal(
     const records = await pendingRecords(kb, staging, { connector, target: target ?? '' })
     const same = records.find(
       (known) =>
-        isReversal(known) &&
+        known.reverts &&
         known.base === base &&
         known.content === content &&
         known.removes === removes &&

@@ -18,7 +18,7 @@ import { editNeuron, parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import { mergePages } from '../markdown/merge/merge-page.ts'
 import { neuronTitle } from '../markdown/neuron-title.ts'
 import { bareId, type Caller } from '../rules/access/caller.ts'
-import { type Actor, type Candidate, ingestConnector, takesBack } from '../rules/candidates/candidate.ts'
+import { type Actor, type Candidate, ingestConnector } from '../rules/candidates/candidate.ts'
 import { candidateIdFor } from '../rules/candidates/candidate-id.ts'
 import { findSource } from '../sources/find-source.ts'
 import { originPrefix } from '../sources/ingest/source-candidate.ts'
@@ -65,7 +65,7 @@ export async function proposeUndo(
     dryRun,
     // Times of commits are in whole seconds.
     since: new Date(Math.floor(Date.parse(since) / 1000) * 1000).toISOString(),
-    reason: `${takesBack} what ${what}`,
+    reason: `takes back what ${what}`,
     actor: { id: `undo:${bareId(caller)}`, name: caller.name },
     at: ctx.now(),
   })
@@ -239,6 +239,7 @@ async function reversalOf(
       impactEstimate: null,
       connector: undoConnector,
       target: seqId,
+      reverts: true,
       removes: page.text === null,
       base: base.blob,
       verdict: { approve: false, zone: null, reason: undoing.reason, warnings: warningsOf(names, conflicts) },

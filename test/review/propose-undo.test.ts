@@ -171,6 +171,28 @@ test('more than fit into one commit are taken back in parts, and a request that 
   expect(await pages()).toEqual(before)
 })
 
+test('an undo is undone as the changes of any other writer', async () => {
+  const { add, change, remove, undo, approveAll, pages, clock } = await newDesk()
+  const kept = await add('ada', 'Kept', 'one\n')
+  const lost = await add('ada', 'Lost', 'see [[Kept]]\n')
+  const start = clock()
+  await change('bot', kept, 'ONE\n', 'Renamed')
+  await remove('bot', lost)
+  await add('bot', 'New', 'see [[Renamed]]\n')
+  const changed = await pages()
+  const since = clock()
+  expect((await undo(start)).reversals).toHaveLength(3)
+  expect(await approveAll()).toBe(1)
+  const { reversals } = await undo(since, { by: 'connector', writer: 'undo' })
+  expect(reversals.map(({ title, action }) => [title, action]).sort()).toEqual([
+    ['Lost', 'remove'],
+    ['New', 'restore'],
+    ['Renamed', 'change'],
+  ])
+  expect(await approveAll()).toBe(1)
+  expect(await pages()).toEqual(changed)
+})
+
 test('501 pages are taken back by one request', async () => {
   const { ctx, curator } = await newTestBed({ threads })
   const vault = tempDir()

@@ -4,7 +4,7 @@ import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import { extractPictures } from '../../markdown/file/embedded-pictures.ts'
 import { hasReadableSize } from '../../markdown/file/front-matter.ts'
 import { editNeuron, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
-import { type Candidate, type Decision, isReversal } from '../../rules/candidates/candidate.ts'
+import type { Candidate, Decision } from '../../rules/candidates/candidate.ts'
 import { isFirstCome } from '../../rules/neurons/first-come.ts'
 import { formatSeqId } from '../../rules/neurons/seq-id.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
@@ -97,7 +97,7 @@ async function followed(
     const named = neuron.before === undefined ? undefined : namedCandidate(kb.projection.write, neuron, options.lost)
     const record = named && parseCandidate(await staging.readText(named.blob))
     if (record && isFirstCome(record)) limited.add(neuron.seqId)
-    if (record && isReversal(record)) reversed.add(neuron.seqId)
+    if (record?.reverts) reversed.add(neuron.seqId)
   }
   const isTakenBack = (seqId: string) => reversed.has(seqId)
   const isFollowed = (seqId: string) => !limited.has(seqId)

@@ -25,6 +25,10 @@ const Confidence = NumberText.pipe(z.number().min(0).max(1))
 const Impact = NumberText.pipe(z.int().nonnegative())
 /** Text of a JSON object. */
 const JsonText = z.string().refine((text) => z.looseObject({}).safeParse(jsonOf(text)).success, 'must be a JSON object')
+const Mark = z
+  .literal('true')
+  .transform(() => true as const)
+  .exactOptional()
 const Flag = z.enum(['true', 'false']).transform((text) => text === 'true')
 const Actor = z.object({ id: z.string(), name: z.string() })
 
@@ -61,10 +65,8 @@ const CandidateRecord = z.object({
   target: z.string().nullable().default(null),
   base: z.string().nullable().default(null),
   mergeBase: z.string().exactOptional(),
-  renames: z
-    .literal('true')
-    .transform(() => true as const)
-    .exactOptional(),
+  renames: Mark,
+  reverts: Mark,
   removes: Flag.default(false),
   frontMatter: z.string().nullable().default(null),
   tests: z.array(Tests).exactOptional(),
@@ -93,7 +95,18 @@ export function roomInRecord(candidate: Candidate): number {
 
 function formatRecord(candidate: Candidate): string {
   const { id, kind, title, confidence, impactEstimate, connector, target, base, removes, frontMatter } = candidate
-  const { mergeBase, renames, tests = [], verdict, createdAt, createdBy, decisions, original, metadata } = candidate
+  const {
+    mergeBase,
+    renames,
+    reverts,
+    tests = [],
+    verdict,
+    createdAt,
+    createdBy,
+    decisions,
+    original,
+    metadata,
+  } = candidate
   return formatFrontMatter({
     id,
     kind,
@@ -105,6 +118,7 @@ function formatRecord(candidate: Candidate): string {
     base: base ?? undefined,
     mergeBase,
     renames,
+    reverts,
     removes: removes || undefined,
     frontMatter: frontMatter ?? undefined,
     tests: listed(tests.map(({ path, base, text }) => ({ path, base: base ?? undefined, text: text ?? undefined }))),
@@ -126,7 +140,10 @@ export function parseCandidate(text: string): Candidate {
   if (problem) throw new CandidateFileError(`line ${problem.line + 1}: ${problem.message}`)
   const record = CandidateRecord.safeParse(data)
   if (!record.success) throw new CandidateFileError(z.prettifyError(record.error))
-  return { ...record.data, content: splitBody(text.slice(layout.bodyStart), layout.eol).content }
+  const candidate: Candidate = { ...record.data, content: splitBody(text.slice(layout.bodyStart), layout.eol).content }
+  // Older versions record a reversal only in the reason.
+  if (candidate.verdict.reason.startsWith('takes back ')) candidate.reverts = true
+  return candidate
 }
 
 export function tryParseCandidate(text: string): Candidate | undefined {

@@ -78,6 +78,8 @@ export type Candidate = {
   target: string | null
   /** True if an approval gives the target this title: it differs from that of `base`. */
   renames?: true
+  /** True if the candidate reverts changes of main that were approved or pushed. */
+  reverts?: true
   /** True if an approval deletes the target. */
   removes: boolean
   /** Object id of the target's blob that the change was made against: the base of a three-way merge. */
@@ -99,13 +101,6 @@ export type Candidate = {
 
 /** Audit reason for a page that only the server changed, to make its links follow a rename. */
 export const followsRename = 'links follow a rename'
-
-/** Beginning of the verdict's reason for a candidate that reverts earlier changes. */
-export const takesBack = 'takes back'
-
-export function isReversal({ verdict }: { verdict: { reason: string } }): boolean {
-  return verdict.reason.startsWith(`${takesBack} `)
-}
 
 /** Returns the status according to the queue alone. `approved` is derived from `main` and takes precedence. */
 export function queueStatus(candidate: Pick<Candidate, 'decisions'>): Exclude<CandidateStatus, 'approved'> {

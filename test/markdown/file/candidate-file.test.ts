@@ -58,6 +58,16 @@ describe("a candidate's file", () => {
     expect(parseCandidate(file)).toEqual(candidate)
   })
 
+  test('marks a reversal, which older versions record only in the reason', () => {
+    const reversal: Candidate = { ...candidate, reverts: true }
+    expect(parseCandidate(formatCandidate(reversal))).toEqual(reversal)
+    const older = file.replace('reason: zone red', 'reason: takes back "VIP"')
+    expect(parseCandidate(older)).toEqual({
+      ...reversal,
+      verdict: { ...candidate.verdict, reason: 'takes back "VIP"' },
+    })
+  })
+
   test('leaves out what is null or empty', () => {
     const bare: Candidate = {
       ...candidate,
