@@ -70,7 +70,7 @@ test('what a caller reads passes through a view of the knowledge base', () => {
     ),
   ).toEqual([
     'src/pages/graph/survey-links.ts',
-    ...['check-page', 'is-submitted', 'open-page', 'preview-rename', 'say-still-true', 'submit-page', 'write-page'].map(
+    ...['check-page', 'open-page', 'preview-rename', 'say-still-true', 'submit-page', 'write-page'].map(
       (name) => `src/pages/write/${name}.ts`,
     ),
     'src/search/kb/index-follower.ts',

@@ -1,5 +1,5 @@
 import type { ChatCitation } from '../contract/chat.ts'
-import { decodeCursor, encodeCursor } from '../contract/cursor.ts'
+import { decodeCursor, encodeCursor } from '../contract/envelope.ts'
 import { GanglionError } from '../contract/errors.ts'
 import { type KbView, viewAs } from '../kb/access/kb-view.ts'
 import type { Context } from '../kb/context.ts'

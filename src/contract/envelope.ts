@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ValidationError } from './errors.ts'
 import { ObjectId } from './identifiers.ts'
 
 /** Faults of a request that does not match its schema. */
@@ -85,3 +86,15 @@ export const NextCursor = z
 
 /** A boolean in a query string. */
 export const Switch = z.enum(['true', 'false']).transform((text) => text === 'true')
+
+/** Encodes the position of the next page as an opaque cursor. */
+export function encodeCursor(place: string): string {
+  return Buffer.from(place).toString('base64url')
+}
+
+/** @throws {ValidationError} if no page has this position */
+export function decodeCursor(cursor: string, isPlace: (place: string) => boolean): string {
+  const place = Buffer.from(cursor, 'base64url').toString()
+  if (!isPlace(place)) throw new ValidationError({ cursor: ['must come from an earlier answer'] })
+  return place
+}

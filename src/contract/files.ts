@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import { z } from 'zod'
 import { KbId } from './identifiers.ts'
 
@@ -30,3 +31,15 @@ export const shownFileTypes: Readonly<Record<string, string>> = {
 
 /** Media type of all other files: browsers save them and do not show them. */
 export const savedFileType = 'application/octet-stream'
+
+/** File for a response. `read` throws `rate_limited` or `unavailable` if too many others are being read. */
+export type FileContent = {
+  filename: string
+  /** Size in bytes. */
+  size: number
+  /** Identifies the bytes. */
+  etag: string
+  /** Media type. */
+  type: string
+  read: (range?: { first: number; last: number }) => Promise<Readable>
+}

@@ -27,3 +27,15 @@ export async function firstKnowledgeBases(ctx: Context, { tenantId }: Caller, mo
   const labels = await Promise.all(identities.slice(0, most).map((identity) => labelOnMain(ctx, identity)))
   return { labels, total: identities.length }
 }
+
+/** Describes one knowledge base. @throws {GanglionError} `not_found` */
+export async function describeKb(
+  ctx: Context,
+  { tenantId }: Caller,
+  kbName: string,
+): Promise<KnowledgeBaseList['knowledgeBases'][number]> {
+  const kb = await ctx.readableKb(tenantId, kbName)
+  const { id, slug, prefix } = kb.identity
+  const { title, language } = await kb.settings()
+  return { id, slug, title: title ?? slug, language, prefix }
+}

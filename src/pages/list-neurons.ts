@@ -1,7 +1,8 @@
-import { decodeCursor, encodeCursor } from '../contract/cursor.ts'
+import { decodeCursor, encodeCursor } from '../contract/envelope.ts'
 import type { NeuronListQuery, NeuronPage } from '../contract/neurons.ts'
 import { SeqId } from '../contract/vocabulary.ts'
 import { openView } from '../kb/access/kb-view.ts'
+import { freshnessIn } from '../kb/access/stale-pages.ts'
 import type { Context } from '../kb/context.ts'
 import { type NeuronPlace, type NeuronSummaryRow, neuronsInOrder } from '../kb/projection/neuron-queries.ts'
 import type { Caller } from '../rules/access/caller.ts'
@@ -9,7 +10,6 @@ import { goesByOneOf } from '../rules/deciding.ts'
 import { ownersOfPage } from '../rules/freshness.ts'
 import { tagKey } from '../rules/neurons/tag.ts'
 import { pauses } from '../system/pauses.ts'
-import { freshnessIn } from './freshness-of.ts'
 
 /**
  * Returns a page of the Neurons visible to the caller, in the requested order.

@@ -1,4 +1,4 @@
-import { decodeCursor, encodeCursor } from '../contract/cursor.ts'
+import { decodeCursor, encodeCursor } from '../contract/envelope.ts'
 import { GanglionError } from '../contract/errors.ts'
 import { openView } from '../kb/access/kb-view.ts'
 import type { Context } from '../kb/context.ts'

@@ -1,5 +1,5 @@
 import { GanglionError, ValidationError } from '../contract/errors.ts'
-import type { Me, MeChange } from '../contract/me.ts'
+import type { Me, MeChange } from '../contract/people.ts'
 import type { NoticeMode } from '../contract/vocabulary.ts'
 import type { Context } from '../kb/context.ts'
 import { audiencesOf } from '../rules/access/audience.ts'

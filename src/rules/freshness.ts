@@ -1,6 +1,6 @@
+import { dayAfter, utcDay } from '../contract/moment.ts'
 import { isOwned, type OwnerRule } from './deciding.ts'
 import type { Verified } from './neurons/neuron.ts'
-import { dayAfter, utcDay } from './utc-day.ts'
 
 /** Number of days for which pages below a path or with a tag stay verified. */
 export type VerifyRule = Pick<OwnerRule, 'paths' | 'tags'> & { days: number }

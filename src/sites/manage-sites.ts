@@ -1,8 +1,8 @@
 import type { NewSite } from '../contract/administration.ts'
 import { GanglionError, ValidationError } from '../contract/errors.ts'
+import { utcDay } from '../contract/moment.ts'
 import { type Acting, recordAct } from '../kb/access/audit.ts'
 import type { Context } from '../kb/context.ts'
-import { utcDay } from '../rules/utc-day.ts'
 import type { Site } from '../state/sites.ts'
 
 export type SiteView = Omit<Site, 'secret' | 'day' | 'asked'> & { askedToday: number }

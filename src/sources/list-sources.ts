@@ -1,5 +1,5 @@
-import { decodeCursor, encodeCursor } from '../contract/cursor.ts'
 import type { SentSource, SourcePage, SourceQuery } from '../contract/documents.ts'
+import { decodeCursor, encodeCursor } from '../contract/envelope.ts'
 import { GanglionError } from '../contract/errors.ts'
 import { sourceSight } from '../kb/access/kb-view.ts'
 import type { Context } from '../kb/context.ts'

@@ -1,6 +1,5 @@
 import { SourceAnswer, SourceDetail } from '../contract/documents.ts'
-import type { FileContent } from '../contract/file-content.ts'
-import { savedFileType } from '../contract/files.ts'
+import { type FileContent, savedFileType } from '../contract/files.ts'
 import type { Context } from '../kb/context.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import type { Source as StoredSource } from '../state/sources/source.ts'

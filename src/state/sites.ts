@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
-import { utcDay } from '../rules/utc-day.ts'
+import { utcDay } from '../contract/moment.ts'
 import { createSecret } from './accounts/secret.ts'
 import { type Camel, camelCase } from './database/row-values.ts'
 import type { RowOf } from './database/schema.ts'

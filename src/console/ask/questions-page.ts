@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { kbPage, neuronPage } from '../../contract/console-paths.ts'
-import { describeKb } from '../../pages/describe-kb.ts'
+import { describeKb } from '../../pages/list-knowledge-bases.ts'
 import { listQuestions, type QuestionView } from '../../search/kb/question-log.ts'
 import { type QuestionOrder, questionOrders } from '../../state/asked-questions.ts'
 import { type Html, html, when } from '../layout/html-template.ts'

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { NewSite } from '../../contract/administration.ts'
 import { kbPage } from '../../contract/console-paths.ts'
 import { parseSent } from '../../contract/faults.ts'
-import { describeKb } from '../../pages/describe-kb.ts'
+import { describeKb } from '../../pages/list-knowledge-bases.ts'
 import { typedItems } from '../../rules/text/lines.ts'
 import { listQuestions } from '../../search/kb/question-log.ts'
 import {

@@ -5,7 +5,7 @@ import { type ErrorCode, errorTable, undefinedOn } from '../../contract/errors.t
 import { maxPreviewed } from '../../contract/preview.ts'
 import { markMentions, mentionedIn } from '../../markdown/mentions.ts'
 import { type Rendered, renderMarkdown } from '../../pages/render-page.ts'
-import { rebasePage } from '../../pages/write/rebase-page.ts'
+import { rebasePage } from '../../pages/write/open-page.ts'
 import { type CandidateReview, type ReviewStep, readOutcome, reviewCandidate } from '../../review/review-candidate.ts'
 import { similarNeurons } from '../../review/similar-neurons.ts'
 import type { Caller } from '../../rules/access/caller.ts'

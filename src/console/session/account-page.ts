@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { GanglionError } from '../../contract/errors.ts'
 import { parseSent } from '../../contract/faults.ts'
-import { MeChange } from '../../contract/me.ts'
-import { Email, NewPassword, PersonName } from '../../contract/people.ts'
+import { Email, MeChange, NewPassword, PersonName } from '../../contract/people.ts'
 import { NoticeMode } from '../../contract/vocabulary.ts'
 import { clientAddress } from '../../http/access/session-cookie.ts'
 import {

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { Cron } from 'croner'
 import { GanglionError } from '../../contract/errors.ts'
+import { utcDay } from '../../contract/moment.ts'
 import type { Context } from '../../kb/context.ts'
 import { isPassing } from '../../kb/failure.ts'
 import { inUse } from '../../kb/open/kb-use.ts'
-import { utcDay } from '../../rules/utc-day.ts'
 import type { NoticeCursor, StoredNotice } from '../../state/notices.ts'
 import { type NoticeCause, noticesOf, type PersonalNotice } from './notices-of.ts'
 

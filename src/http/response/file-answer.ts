@@ -2,8 +2,7 @@ import { Readable } from 'node:stream'
 import { create as contentDisposition } from 'content-disposition'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { GanglionError } from '../../contract/errors.ts'
-import type { FileContent } from '../../contract/file-content.ts'
-import { savedFileType } from '../../contract/files.ts'
+import { type FileContent, savedFileType } from '../../contract/files.ts'
 import { isNamed } from './etag.ts'
 
 type Range = { first: number; last: number }

@@ -1,5 +1,5 @@
 import type { EdgeType } from '../../contract/vocabulary.ts'
-import { type LinkMeaning, meaningOf } from '../../rules/links/link-meaning.ts'
+import { type LinkMeaning, meaningOf } from '../../rules/links/file-target.ts'
 import type { LinkAddress } from '../../rules/links/link-target.ts'
 import { memoized } from '../../system/memoized.ts'
 import { ownTurn } from '../../system/pauses.ts'

@@ -1,8 +1,11 @@
+import type { Neuron } from '../../contract/neurons.ts'
 import { pastDate } from '../../rules/freshness.ts'
+import type { Context } from '../context.ts'
 import { type LinkRow, linksToRenewed } from '../projection/link-queries.ts'
 import {
   isUnchangedSince,
   type NeuronRow,
+  type NeuronSummaryRow,
   pagesNamingRenewed,
   type RenewedPage,
   renewedPages,
@@ -11,6 +14,7 @@ import type { MainTables } from '../projection/projection.ts'
 import { PerCommit } from '../readable-kb.ts'
 import type { KbView } from './kb-view.ts'
 import { LinkView } from './link-view.ts'
+import { NamedSources } from './shown-fields.ts'
 
 type AskedPage = Pick<NeuronRow, 'seqId' | 'path' | 'tags' | 'updatedAt' | 'verified'>
 /** Staleness. `newEdition`: id of the latest edition of a cited Source, if it is newer than the page. */
@@ -61,4 +65,23 @@ function newEditionFor(
     return view.about(seqId, (sql) => isUnchangedSince(sql, seqId, position)) ? [source] : []
   })
   return editions.sort().at(-1)
+}
+
+/** Returns when pages of a view were verified, and why they are stale. A Source is named only to callers who may see it. */
+export async function freshnessIn({ ctx, view, named }: { ctx: Context; view: KbView; named?: NamedSources }) {
+  const { tenantId } = view.kb.identity
+  const nameable = named ?? new NamedSources(view, ctx.sources)
+  const stalenessOf = await stalenessIn(view, ctx.now())
+  return async (row: NeuronSummaryRow): Promise<Pick<Neuron, 'verified' | 'owner' | 'stale' | 'newEdition'>> => {
+    const { owner } = row
+    const verified = await nameable.verified(row.verified ?? undefined)
+    const { stale, newEdition: id } = stalenessOf(row)
+    const source = id === undefined ? undefined : await ctx.sources.find(tenantId, id)
+    return {
+      ...(verified && { verified }),
+      ...(owner !== null && { owner }),
+      ...(stale && { stale }),
+      ...(source && view.seesSource(source) && { newEdition: { id: source.id, filename: source.filename } }),
+    }
+  }
 }

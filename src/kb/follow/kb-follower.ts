@@ -14,7 +14,7 @@ import { candidatePath, ingestConnector } from '../../rules/candidates/candidate
 import { namesOf } from '../../rules/links/link-target.ts'
 import { writtenLinks } from '../../rules/links/written-link.ts'
 import { firstComeNeurons } from '../../rules/neurons/first-come.ts'
-import { withoutOrigin } from '../../rules/neurons/origin-line.ts'
+import { withoutOrigin } from '../../rules/neurons/sentence-origins.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
 import { pauses } from '../../system/pauses.ts'
 import { forgetCandidate, indexCandidate } from '../projection/candidate-index.ts'

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { maxFileBytes } from '../../rules/check/check-file.ts'
+import { maxFileBytes } from '../../rules/check/checked-file.ts'
 import { slugify } from '../../rules/paths/slug.ts'
 import type { ParserPool } from '../pool/parser-pool.ts'
 import { parseNeuronFile } from './neuron-file.ts'

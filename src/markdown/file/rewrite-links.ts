@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { EdgeType } from '../../contract/vocabulary.ts'
-import { maxPageBytes } from '../../rules/check/check-file.ts'
+import { maxPageBytes } from '../../rules/check/checked-file.ts'
 import type { WrittenLink } from '../../rules/links/written-link.ts'
 import type { WikiLink } from '../../rules/neurons/neuron.ts'
 import { formatDestination } from '../links/markdown-link.ts'

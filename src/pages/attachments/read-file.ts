@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
 import { GanglionError } from '../../contract/errors.ts'
-import type { FileContent } from '../../contract/file-content.ts'
-import { savedFileType, shownFileTypes } from '../../contract/files.ts'
+import { type FileContent, savedFileType, shownFileTypes } from '../../contract/files.ts'
 import { GitError } from '../../git/git-error.ts'
 import { FileView } from '../../kb/access/file-view.ts'
 import { openView } from '../../kb/access/kb-view.ts'

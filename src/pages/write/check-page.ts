@@ -5,7 +5,7 @@ import { parsePageBytes } from '../../push/clone-check/parse-pushed-page.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import type { CheckedFile } from '../../rules/check/checked-file.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
-import { requireCurator } from './require-curator.ts'
+import { requireCurator } from './open-page.ts'
 import { type PageWrite, writtenPage } from './written-page.ts'
 
 export type PageCheck = {

@@ -1,6 +1,8 @@
 import { GanglionError } from '../../contract/errors.ts'
 import type { Context } from '../../kb/context.ts'
+import { kbOfCandidate } from '../../kb/kb-access.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
+import { findCandidate } from '../../kb/projection/candidate-index.ts'
 import { areTogether, waitingOfConsole } from '../../kb/projection/candidate-queue.ts'
 import { findNeuron } from '../../kb/projection/neuron-queries.ts'
 import { versionAt } from '../../kb/projection/version-queries.ts'
@@ -8,9 +10,9 @@ import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { neuronTitle } from '../../markdown/neuron-title.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { candidateIdFor, candidateTime } from '../../rules/candidates/candidate-id.ts'
+import { type Conflict, mergeMarked } from '../../rules/neurons/merge.ts'
 import type { NeuronFields } from '../../rules/neurons/neuron.ts'
 import { unixLines } from '../../rules/text/line-endings.ts'
-import { requireCurator } from './require-curator.ts'
 
 export type BlankPage = {
   kb: { id: string; slug: string; title: string; defaultAudience: readonly string[] }
@@ -96,4 +98,37 @@ async function blankPage(
     candidateId: own,
     waiting: waiting.map(({ id, title }) => ({ id, title, isTogether: areTogether(id, own) })),
   }
+}
+
+/** True if an edit has become a candidate. @throws {GanglionError} `insufficient_role`, `not_found` if there is no such knowledge base */
+export async function isSubmitted(ctx: Context, caller: Caller, candidateId: string): Promise<boolean> {
+  requireCurator(caller)
+  const kb = await kbOfCandidate(ctx, caller.tenantId, candidateId)
+  return findCandidate(kb.projection.read, candidateId) !== undefined
+}
+
+type Rebased = {
+  latest: OpenPage
+  /** Merged text, with markers around the places that conflict. */
+  content: string
+  conflicts: Conflict[]
+}
+
+/**
+ * Rebases an edited text onto the current version of its page.
+ * @throws {GanglionError} `insufficient_role`; `not_found` also for a deleted page
+ */
+export async function rebasePage(
+  ctx: Context,
+  caller: Caller,
+  { content: typed, base, ...page }: { kb: string; seqId: string; base: string; content: string },
+): Promise<Rebased> {
+  const [edited, latest] = [await openPage(ctx, caller, { ...page, at: base }), await openPage(ctx, caller, page)]
+  const { text: content, conflicts } = mergeMarked(edited.content, latest.content, unixLines(typed))
+  return { latest, content, conflicts }
+}
+
+/** Throws `insufficient_role` unless the caller may see and write whole pages, comments and front matter included. */
+export function requireCurator({ role }: Pick<Caller, 'role'>): void {
+  if (role !== 'curator') throw new GanglionError('insufficient_role')
 }

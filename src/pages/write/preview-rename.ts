@@ -4,7 +4,7 @@ import { aliasesToKeep, linksToNamesOf, NameChange } from '../../kb/writing/rena
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { neuronTitle } from '../../markdown/neuron-title.ts'
 import type { Caller } from '../../rules/access/caller.ts'
-import { requireCurator } from './require-curator.ts'
+import { requireCurator } from './open-page.ts'
 import { type PageWrite, writtenPage } from './written-page.ts'
 
 export type PageRename = PageWrite & { target: { seqId: string; base: string } }

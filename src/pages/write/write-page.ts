@@ -5,7 +5,7 @@ import { versionAt } from '../../kb/projection/version-queries.ts'
 import { proposalViewOf } from '../../queue/approval.ts'
 import { actorOf, type Caller } from '../../rules/access/caller.ts'
 import { checkPage, type PageFinding } from './check-page.ts'
-import { requireCurator } from './require-curator.ts'
+import { requireCurator } from './open-page.ts'
 import { type PageSubmission, type Submitted, submitPage } from './submit-page.ts'
 import { type PageWrite, writtenPage } from './written-page.ts'
 

@@ -6,7 +6,7 @@ import type {
   SentCandidatePage,
   SentCandidateQuery,
 } from '../../contract/candidates.ts'
-import { decodeCursor, encodeCursor } from '../../contract/cursor.ts'
+import { decodeCursor, encodeCursor } from '../../contract/envelope.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { type KbView, viewFor } from '../../kb/access/kb-view.ts'
 import type { Context } from '../../kb/context.ts'

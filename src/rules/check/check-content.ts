@@ -1,6 +1,6 @@
 import type { Finding } from '../neurons/neuron.ts'
 import { oneLine } from '../text/lines.ts'
-import { maxFileBytes } from './check-file.ts'
+import { maxFileBytes } from './checked-file.ts'
 import { checkConflictMarkers } from './conflict-markers.ts'
 
 /** Maximum size of a pointer; see `docs/spec.md` in the repository of Git LFS. */

@@ -1,12 +1,12 @@
+import { distance } from 'fastest-levenshtein'
+import { audiences } from '../access/audience.ts'
 import type { SettingsProblem } from '../kb-settings.ts'
 import type { Finding } from '../neurons/neuron.ts'
 import { compareText, oneLine } from '../text/lines.ts'
-import { checkAudiences } from './check-audiences.ts'
-import { checkFile } from './check-file.ts'
 import { checkLinks } from './check-links.ts'
 import { type ClaimOf, checkNames } from './check-names.ts'
 import { checkPaths } from './check-paths.ts'
-import type { CheckedFile } from './checked-file.ts'
+import { type CheckedFile, checkFile } from './checked-file.ts'
 
 export type CheckOptions = {
   /** The KB's seqId prefix. */
@@ -111,5 +111,33 @@ function changes(files: readonly CheckedFile[], previousSeqIds: ReadonlyMap<stri
     const [rule, verb] = after === undefined ? ['removed-seq-id', 'removed'] : ['changed-seq-id', 'changed']
     const message = `The seqId ${before} was ${verb}: a Neuron keeps its seqId for ever.`
     return [{ rule, severity: 'error', path, line: 1, message }]
+  })
+}
+
+const maxEdits = 2
+const isServed = (name: string) => audiences.some((audience) => audience === name)
+
+/** True if a page has an audience that only {@link checkAudiences} can judge with the names that others use. */
+export function hasOwnAudience({ neuron }: CheckedFile): boolean {
+  return neuron?.fields.audience?.every(isServed) === false
+}
+
+/**
+ * Warns about names in `audience` that show a page to nobody, such as a misspelled one. A name that `kb.yaml` or another page uses is an
+ * audience of the team's own, unless it is almost that of a served audience.
+ * @param named audiences that `kb.yaml` and the pages that are not among the files name
+ */
+export function checkAudiences(files: readonly CheckedFile[], named: ReadonlySet<string>): Finding[] {
+  const uses = Map.groupBy(
+    files.flatMap(({ path, neuron }) => [...new Set(neuron?.fields.audience)].map((name) => ({ path, name }))),
+    ({ name }) => name,
+  )
+  return [...uses].flatMap(([name, pages]): Finding[] => {
+    if (isServed(name)) return []
+    const meant = audiences.find((audience) => distance(audience, name.trim().toLowerCase()) <= maxEdits)
+    if (meant === undefined && (pages.length > 1 || named.has(name))) return []
+    const hint = meant === undefined ? 'kb.yaml and other pages do not name it' : `write ${meant} if you mean that`
+    const message = `The audience ${oneLine(name, 100)} shows the page to no reader and no key: ${hint}.`
+    return pages.map(({ path }) => ({ rule: 'unknown-audience', severity: 'warning', path, line: 1, message }))
   })
 }

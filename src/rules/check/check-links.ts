@@ -1,6 +1,13 @@
-import { type FileLookup, fileLookup, fileNameKey, isSpelledOtherwise, resolveFile } from '../links/file-target.ts'
+import {
+  type FileLookup,
+  fileLookup,
+  fileNameKey,
+  isSpelledOtherwise,
+  type LinkMeaning,
+  meaningOf,
+  resolveFile,
+} from '../links/file-target.ts'
 import { lacksPlace } from '../links/headings.ts'
-import { type LinkMeaning, meaningOf } from '../links/link-meaning.ts'
 import { type LinkAddress, type NamedNeuron, namedNeurons } from '../links/link-target.ts'
 import type { Finding } from '../neurons/neuron.ts'
 import { parseSeqId } from '../neurons/seq-id.ts'

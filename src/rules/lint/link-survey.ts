@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { fileNameKey } from '../links/file-target.ts'
-import { type LinkMeaning, yieldsToFile } from '../links/link-meaning.ts'
+import { fileNameKey, type LinkMeaning, yieldsToFile } from '../links/file-target.ts'
 import { doesYield, type NameClaim, type NeuronName, wasBefore } from '../links/link-target.ts'
 import type { WrittenLink } from '../links/written-link.ts'
 

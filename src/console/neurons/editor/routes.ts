@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { complete } from '../../../pages/write/complete.ts'
-import { isSubmitted } from '../../../pages/write/is-submitted.ts'
+import { isSubmitted } from '../../../pages/write/open-page.ts'
 import { consolePages } from '../../layout/page-routes.ts'
 import { showEditor, showPreview, submitEdit } from './edit.ts'
 import { PageForm } from './page-form.ts'

@@ -3,8 +3,13 @@ import { type NeuronFile, parseNeuronFile } from '../../../markdown/file/neuron-
 import { isWritableTarget, type RetargetedLink, rewriteLinks } from '../../../markdown/file/rewrite-links.ts'
 import type { ParserPool } from '../../../markdown/pool/parser-pool.ts'
 import { shownContent } from '../../../markdown/shown-content.ts'
-import { type FileLookup, fileNameKey, placeFromFolder, resolveFile } from '../../../rules/links/file-target.ts'
-import { meaningOf } from '../../../rules/links/link-meaning.ts'
+import {
+  type FileLookup,
+  fileNameKey,
+  meaningOf,
+  placeFromFolder,
+  resolveFile,
+} from '../../../rules/links/file-target.ts'
 import { fileKeys } from '../../../rules/links/link-target.ts'
 import { type WrittenLink, writtenLinks } from '../../../rules/links/written-link.ts'
 import { attachmentLookup } from '../../access/attachment-lookup.ts'

@@ -1,6 +1,6 @@
 import { isWritableTarget, type NewTarget } from '../../../markdown/file/rewrite-links.ts'
 import { isSeenByMore } from '../../../rules/access/audience.ts'
-import { meaningOf } from '../../../rules/links/link-meaning.ts'
+import { meaningOf } from '../../../rules/links/file-target.ts'
 import {
   barePath,
   exactKey,
