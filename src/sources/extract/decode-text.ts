@@ -55,7 +55,7 @@ let detector: Detector | undefined
 export type Decoded = {
   text: string
   encoding: string
-  /** Whether the encoding was guessed, and the text looks as if the guess was wrong. */
+  /** Whether the encoding was guessed and the text looks wrong. */
   isDoubtful: boolean
 }
 
@@ -67,11 +67,11 @@ const boms: [number[], string][] = [
   [[0xfe, 0xff], 'utf-16be'],
 ]
 const western = 'windows-1252'
-/** Encodings that the guesser does not know of. */
+/** Encodings that the guesser does not know. */
 const rare = ['macintosh', 'x-mac-cyrillic']
 const patternBytes = 4096
 const guessedBytes = 64 * 1024
-/** Characters; what is text so far is taken for text. */
+/** Maximum characters that are examined. If they are text, the rest counts as text. */
 const checkedLength = 2 ** 20
 /** Number of different non-ASCII bytes that is too small for a guess, if a text has ten times as many ASCII bytes. */
 const fewSpecial = 3
@@ -81,7 +81,10 @@ const maxOddShare = 0.06
 const maxDamaged = 0.2
 /** Maximum share of control characters in a text. */
 const maxControlShare = 0.005
-/** A capital within a word, a symbol or bracket between letters, a currency before one, letters of two scripts in one word. */
+/**
+ * Matches odd sequences: a capital within a word, a symbol or bracket between letters, a currency sign before a letter, letters of two
+ * scripts in one word.
+ */
 const oddInWords = [
   /(?<=\p{Ll})[\p{Lu}--[A-Z]]|(?<=[\p{Ll}--[a-z]])\p{Lu}|(?<=\p{Lu})[\p{Lu}--[A-Z]](?=\p{Ll})/gv,
   /(?<=\p{L})[[\p{Ps}\p{Pe}\p{Pi}\p{Pf}]--[\p{ASCII}‘’]](?=\p{L})/gv,

@@ -4,7 +4,7 @@ export type ExtractLimits = {
   cpuTime: number
   /** Bytes of resident memory. */
   memory: number
-  /** Bytes of the answer. */
+  /** Bytes of the reply. */
   output: number
 }
 

@@ -15,9 +15,9 @@ export type ExtractOptions = {
   limits?: Partial<ExtractLimits> | undefined
   /** Folder in which a folder for temporary files is made; the system's own by default. */
   scratchIn?: string | undefined
-  /** Pages, or what else the document consists of; of some formats nothing is told. */
+  /** Called with the number of pages (or other parts) that are done, and of all. Some formats report none. */
   onProgress?: OnProgress | undefined
-  /** Runs the process; for tests. */
+  /** Runs the process; replaced in tests. */
   run?: typeof runConfined
 }
 
@@ -27,7 +27,7 @@ const childFile = fileURLToPath(new URL(`./confined/child${import.meta.url.slice
 const codeFolder = fileURLToPath(new URL('../..', import.meta.url))
 const packageFolder = dirname(codeFolder)
 
-/** The description of the package, and the packages that are installed in it or beside it: where they are called for, and where they lie. */
+/** The package's description, and the packages installed in it or next to it: both as linked and as real paths. */
 const packageFiles = [
   join(packageFolder, 'package.json'),
   ...foldersAbove(packageFolder).map((folder) => join(folder, 'node_modules')),
@@ -36,14 +36,14 @@ const packageFiles = [
   .flatMap((path) => [...new Set([path, realpathSync(path)])])
 
 /**
- * Reads a document in a process of its own, which may read that file and the program's own, and nothing else; `limits` are those
- * of limits.ts where they are not given.
- * @throws {ExtractionError} and the signal's reason.
+ * Extracts a document in a process of its own, which may read only that file and the program's files. `limits` not given are those of
+ * `extract-limits.ts`.
+ * @throws {ExtractionError} and the signal's reason
  */
 export async function extractDocument(input: ExtractInput, options: ExtractOptions = {}): Promise<Extracted> {
   const family = familyOf(input.fileType)
   const limits = { ...defaultLimits, ...family.limits, ...options.limits }
-  // Ours, since a process that was killed cannot tidy up.
+  // This process removes the folder, since a killed process cannot.
   const scratch = family.scratch ? await mkdtemp(join(options.scratchIn ?? tmpdir(), 'ganglion-extract-')) : undefined
   const confinement = {
     args: [...permissionFlags(input, family, scratch), ...heapFlags(limits), '--no-warnings', childFile],
@@ -75,7 +75,7 @@ function familyOf(fileType: string): Family {
   throw new ExtractionError('unsupported', `Documents of type .${fileType} cannot be read${advice}.`)
 }
 
-/** Whether native code gave up on the document. */
+/** Whether native code crashed on the document. */
 function isAborted(ending: Ending): boolean {
   return ending.kind === 'ended' && /^SIG(?:ABRT|SEGV|BUS|ILL|FPE|TRAP)$/.test(ending.exit) && !isOutOfHeap(ending)
 }
@@ -84,12 +84,12 @@ function isOutOfHeap({ errors }: { errors: string }): boolean {
   return /heap out of memory|heap limit|allocation failed/i.test(errors)
 }
 
-/** Three quarters: what is not JavaScript's needs memory too. */
+/** Three quarters of the memory: buffers and native code need the rest. */
 function heapFlags({ memory }: ExtractLimits): string[] {
   return [`--max-old-space-size=${Math.floor((memory / 2 ** 20) * 0.75)}`]
 }
 
-/** Flags of Node for a process that may read one document and the program's own files, and nothing else but what its family needs. */
+/** Returns the flags of Node for a process that may read one document, the program's own files, and what its family needs. */
 export function permissionFlags(
   { file, transcriber }: Pick<ExtractInput, 'file' | 'transcriber'>,
   { addons, network }: Pick<Family, 'addons' | 'network'>,

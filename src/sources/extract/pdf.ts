@@ -9,17 +9,17 @@ import { pageList, pageMarkdown, plainParagraphs } from './pdf/pdf-page.ts'
 import { assemble, hasText, maxPages, readPdf, secondReading } from './pdf/pdf-plain.ts'
 import { countLetters, type ReadPage, readPdfPage } from './pdf/pdf-read-page.ts'
 
-/** Processor time after which no further page is read, so that the pages read so far are not lost to the limits of the process. */
+/** CPU time after which no further page is read, so that the limits of the process do not lose the pages read so far. */
 const cpuBudget = 45_000_000 // microseconds
 
-/** Part of the letters of a page that the second reader must find to be heard. */
+/** Minimum letters of PDF.js' reading, as a share of the first reader's, for it to replace a page. */
 const leastLetters = 0.9
-/** Pages that are in memory with the place of every piece of text at a time. */
+/** Number of pages that are parsed at a time: the position of every piece of text is in memory. */
 const batchSize = 100
 
 /**
- * The text of a PDF in reading order, page by page. Pages that are pictures are recognised; scripts, attachments and pictures
- * are ignored, and nothing is fetched.
+ * Returns the text of a PDF in reading order, page by page. Pages that are pictures are recognised. Scripts, attachments and other pictures
+ * are ignored, and nothing is loaded.
  */
 export const extractPdf: Extractor = async ({ file, ocrLanguages }, onProgress) => {
   const bytes = await readPdf(file)
@@ -45,7 +45,7 @@ export const extractPdf: Extractor = async ({ file, ocrLanguages }, onProgress) 
   return { ...extracted, doubts, ...(recognised !== undefined && { recognised }) }
 }
 
-/** Pages on which the first reader may have mixed up letters or lines, as the second one reads them. */
+/** Replaces pages on which the first reader may have mixed up letters or lines by the reading of PDF.js. */
 async function unscrambled(bytes: Buffer, pages: readonly ReadPage[]): Promise<ReadPage[]> {
   const scrambled = new Set(
     pages.filter(({ isScrambled, scan }) => isScrambled && scan === undefined).map(({ number }) => number),
@@ -59,7 +59,7 @@ async function unscrambled(bytes: Buffer, pages: readonly ReadPage[]): Promise<R
   })
 }
 
-/** Pages with the words of lines that run from right to left in the order in which they are read. */
+/** Returns the pages with the words of right-to-left lines in reading order. */
 async function inLogicalOrder(
   bytes: Buffer,
   pages: readonly ReadPage[],
@@ -85,14 +85,12 @@ function garbledDoubts(pages: readonly ReadPage[]): string[] {
     : [`The PDF does not say which letters it shows, and they may be wrong: ${pageList(garbled)}.`]
 }
 
-/**
- * Returns the text of a page that was not recognised. If its letters have no meaning, neither has their size: headings become text.
- */
+/** Returns the text of a page that was not recognised. If its characters have no meaning, neither have font sizes: headings become text. */
 function unrecognised({ markdown, scan }: ReadPage): string {
   return scan === 'garbled' ? markdown.replace(/^#{1,6}\s+/gm, '') : markdown
 }
 
-/** Reads as many pages as there is time for. Undefined if the document is too damaged. */
+/** Parses as many pages as time allows. Undefined if the document is too damaged. */
 async function parsePages(
   bytes: Buffer,
   { isSpent, onProgress }: { isSpent: () => boolean; onProgress: OnProgress },
@@ -141,7 +139,7 @@ function parser(): LiteParse {
   })
 }
 
-/** Returns a function that tells whether most of the time that reading a document may take has gone by since this call. */
+/** Returns a function that reports whether most of the time for a document has passed since this call. */
 function timeBudget(): () => boolean {
   const computing = process.cpuUsage()
   return () => {

@@ -6,7 +6,10 @@ import { escapeText } from './markdown/escape-markdown.ts'
 
 const maxTitle = 100
 
-/** Plain text: what front matter says, its paragraphs, with the headings that are underlined; a short first line of its own is the title. */
+/**
+ * Reads plain text: its front matter, and its paragraphs, with underlined headings. Without a title in front matter, the first line is the
+ * title if it is short and stands alone.
+ */
 export const extractPlainText: Extractor = async ({ file }) => {
   const { text, doubts } = await readText(file)
   const { content, head } = openDocument(text, doubts)
@@ -32,7 +35,7 @@ const underline = /^ {0,3}(?:(=+)|-+)[ \t]*$/
 const otherBlock = /^(?:\s*$| {4}|\t|\s*(?:[#>|<]|[-*+]\s|\d+[.)]\s|`{3}|~{3}|[-*_=]{3,}\s*$))/
 const closedAtx = /^(\s{0,3}#{1,6}\s.*?\S)\s+#+\s*$/
 
-/** Underlined headings become those of `#`; of several lines above, only a paragraph of one line is a heading. */
+/** Turns underlined headings into ATX headings. Only a paragraph of one line can be a heading. */
 export function withAtxHeadings(lines: readonly string[]): string[] {
   const result: string[] = []
   for (const [index, line] of lines.entries()) {
@@ -41,7 +44,7 @@ export function withAtxHeadings(lines: readonly string[]): string[] {
     const marks = underline.exec(line)
     if (marks && index > 0 && !otherBlock.test(title) && otherBlock.test(before)) {
       result[result.length - 1] = `${marks[1] ? '#' : '##'} ${title.trim()}`
-      // A blank line, so that every line stays where it is.
+      // Keeps the numbers of the following lines.
       result.push('')
     } else result.push(line.replace(closedAtx, '$1'))
   }
@@ -50,7 +53,7 @@ export function withAtxHeadings(lines: readonly string[]): string[] {
 
 type Opened = Required<Pick<Extracted, 'title' | 'warnings' | 'doubts'>> & Pick<Extracted, 'tags' | 'audience'>
 
-/** A document's text without the front matter that opens it, and what that says: title, tags and audience. */
+/** Splits front matter from a document, and returns its title, tags and audience. */
 export function openDocument(text: string, doubts: readonly string[]): { content: string; head: Opened } {
   const { content, data, tags, audience, isUnreadable } = openContent(text)
   const { problems } = content === text ? { problems: [] } : parseFrontMatter(text)

@@ -6,13 +6,13 @@ export type Family = {
   load: () => Promise<Extractor>
   /** Native code. */
   addons?: true
-  /** A folder to write in. */
+  /** A folder for temporary files. */
   scratch?: true
-  /** An endpoint that transcribes. */
+  /** An endpoint that transcribes speech. */
   network?: true
   /** Limits that replace those of documents. */
   limits?: Partial<ExtractLimits>
-  /** The key of the family that reads what ends the process of this one by a signal. */
+  /** Key of the family that reads documents that crash the process of this one. */
   second?: string
 }
 
@@ -53,7 +53,7 @@ export const families: ReadonlyMap<string, Family> = new Map<string, Family>([
   ...['wav', 'mp3', 'm4a', 'ogg', 'flac', 'aac', 'mp4'].map((type): [string, Family] => [type, audio]),
 ])
 
-/** Formats that nothing here reads, and the one to save them as instead. */
+/** Formats that are not supported, and the format to save them as instead. */
 export const successors: ReadonlyMap<string, string> = new Map([
   ['doc', 'docx'],
   ['ppt', 'pptx'],

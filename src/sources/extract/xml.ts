@@ -1,16 +1,16 @@
 import { SaxesParser } from 'saxes'
 import { ExtractionError } from '../extracted.ts'
 
-/** Deeper than any program writes. */
+/** Maximum depth of elements: deeper than any program writes. */
 const maxDepth = 256
 /** Maximum elements of a tree. */
 const maxElements = 1_000_000
-/** Characters that are parsed between two looks at the clock. */
+/** Number of characters that are parsed between two checks of the time. */
 const step = 2 ** 16
 
 export type XmlAttributes = Record<string, string>
 
-/** Names are without their prefix; attributes keep it. */
+/** Names of elements have no prefix; attributes keep theirs. */
 export type XmlEvents = {
   open: (name: string, attributes: XmlAttributes) => void
   text: (text: string) => void
@@ -20,8 +20,8 @@ export type XmlEvents = {
 export type XmlElement = { name: string; attributes: XmlAttributes; children: XmlElement[]; text: string }
 
 /**
- * Reads a part of a document as a stream of events. Nothing is loaded and no entities are expanded: a document type, which
- * these formats forbid, ends it.
+ * Reads a part of a document as a stream of events. Loads nothing and expands no entities. Rejects a document type, which these formats
+ * forbid.
  * @throws {ExtractionError} `corrupt`, `too-large`
  */
 export function scanXml(part: Buffer, { open, text, close }: XmlEvents): void {
@@ -97,7 +97,7 @@ export function parseXml(part: Buffer): XmlElement {
   return top
 }
 
-/** The first child of that name. */
+/** Returns the first child with that name. */
 export function child(element: XmlElement | undefined, ...path: string[]): XmlElement | undefined {
   return path.reduce((parent, name) => parent?.children.find((each) => each.name === name), element)
 }
@@ -107,7 +107,7 @@ export function descendants(element: XmlElement | undefined, name: string): XmlE
   return element.children.flatMap((each) => [...(each.name === name ? [each] : []), ...descendants(each, name)])
 }
 
-/** The value of an attribute that stands in the namespace of relationships, such as `r:id`. */
+/** Returns the value of an attribute in the namespace of relationships, such as `r:id`. */
 export function relationshipId(attributes: XmlAttributes, name = 'id'): string | undefined {
   return Object.entries(attributes).find(([key]) => key.endsWith(`:${name}`))?.[1]
 }
@@ -126,7 +126,7 @@ function encodingOf(part: Buffer): string {
   return 'utf-8'
 }
 
-/** Text as it stands in XML, also within the quotes of an attribute. */
+/** Escapes text for XML, also for attributes in quotes. */
 export function escapeXml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 }

@@ -3,17 +3,17 @@ import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl'
 import { ExtractionError } from '../extracted.ts'
 import { zipLimits } from './extract-limits.ts'
 
-/** Below this even a blank sheet may be packed very tightly. */
+/** Minimum bytes for which the compression ratio is checked: even a blank sheet may be packed very tightly. */
 const ratioCountsFrom = 10 * 2 ** 20
 const endSignature = Buffer.from('PK\x05\x06', 'latin1')
 const endSize = 22
-/** Bytes from the end within which an archive has to end; a comment alone may have 64 KB. */
+/** Bytes from the end of a file within which an archive must end; a comment may take 64 KB of them. */
 const maxTrailingBytes = 2 ** 20
 const compoundFile = Buffer.from('d0cf11e0a1b11ae1', 'hex')
 
 /**
- * Inflates a whole archive, counting what comes out and not what its directory says, and gives back the wanted entries by name.
- * Whoever hands the archive to a library that inflates by itself calls this before.
+ * Inflates a whole archive, counting the actual output, not the sizes in its directory, and returns the requested entries by name. Must be
+ * called before an archive is passed to a library that inflates it.
  * @throws {ExtractionError} `wrong-type`, `encrypted`, `corrupt`, `too-large`
  */
 export async function readZip(
@@ -30,7 +30,7 @@ export async function readZip(
   }
 }
 
-/** Downloads and mail programs leave bytes behind an archive: what ends it is its end of central directory (APPNOTE 4.3.16). */
+/** Downloads and mail programs append bytes to an archive, which ends with its end of central directory (APPNOTE 4.3.16). */
 function withoutTrailingBytes(bytes: Buffer): Buffer {
   const first = Math.max(0, bytes.length - maxTrailingBytes)
   for (let at = bytes.lastIndexOf(endSignature); at >= first; at = bytes.lastIndexOf(endSignature, at - 1)) {

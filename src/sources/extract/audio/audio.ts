@@ -13,8 +13,9 @@ const timeout = 30 * 60_000
 const maxChapters = 1_000
 
 /**
- * The transcript of a recording, in paragraphs of about a minute, below its chapters where it has some. Without a transcriber it
- * has no text. @throws {ExtractionError}
+ * Returns the transcript of a recording, in paragraphs of about a minute, below its chapters if it has any. Without a transcriber the text
+ * is empty.
+ * @throws {ExtractionError}
  */
 export async function extractAudio(input: ExtractInput): Promise<Extraction> {
   const metadata = await readMetadata(input)

@@ -4,9 +4,9 @@ import { parseJson } from '../../../contract/json.ts'
 import { observedRequest } from '../../../models/language-model.ts'
 import { type ExtractInput, ExtractionError, type Transcriber } from '../../extracted.ts'
 
-/** Bytes of an answer. */
+/** Maximum bytes of a response. */
 const maxAnswer = 32 * 2 ** 20
-/** Bytes of a refusal that are looked at. */
+/** Maximum bytes of an error response that are read. */
 const maxRefusal = 2 ** 14
 const maxReason = 200
 const asksForKey: ReadonlySet<number> = new Set([401, 403])
@@ -24,9 +24,9 @@ const Answer = z.object({
 })
 
 /**
- * Returns the speech in a recording, by an endpoint compatible with OpenAI's `/v1/audio/transcriptions`. If it does not know
- * `verbose_json`, `json` is requested. No message contains its address or key. @throws {ExtractionError} `crashed` where another
- * attempt may help
+ * Transcribes a recording with an endpoint compatible with OpenAI's `/v1/audio/transcriptions`. If the endpoint does not know
+ * `verbose_json`, `json` is requested. No message contains its address or key.
+ * @throws {ExtractionError} `crashed` if another attempt may help
  */
 export async function transcribe(
   { file, fileType }: Pick<ExtractInput, 'file' | 'fileType'>,
@@ -56,7 +56,7 @@ function formOf(recording: Blob, fileType: string, model: string, format: string
   form.append('model', model)
   form.append('response_format', format)
   if (format === 'verbose_json') form.append('timestamp_granularities[]', 'segment')
-  // Endpoints tell the format by the extension.
+  // Endpoints detect the format by the extension.
   form.append('file', recording, `recording.${fileType}`)
   return form
 }
@@ -73,7 +73,7 @@ function post({ url, model, apiKey }: Transcriber, body: FormData, signal: Abort
   return observedRequest('transcription', model, send)
 }
 
-/** No more than `max` bytes of a response. */
+/** Reads a response of at most `max` bytes. */
 async function readText(response: Response, max: number): Promise<string> {
   const chunks: Uint8Array[] = []
   let size = 0

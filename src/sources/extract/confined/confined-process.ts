@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import type { OnProgress } from '../../extracted.ts'
 import type { ExtractLimits } from '../extract-limits.ts'
 
-/** Bytes of resident memory, and milliseconds so far: of CPU time, and of waiting for a processor, where the system tells. */
+/** Resident memory in bytes; CPU time so far, and time spent waiting for a processor if the system reports it, in milliseconds. */
 type ProcessUsage = { memory: number; cpuTime: number; waited: number }
 
 const run = promisify(execFile)
@@ -19,7 +19,7 @@ export type Confinement = {
   args: string[]
   /** Written to its standard input, which stays open until it ends. */
   input: string
-  /** The folder for temporary files, where it has one. */
+  /** Folder for temporary files, if it needs one. */
   scratch: string | undefined
   limits: ExtractLimits
   signal: AbortSignal | undefined
@@ -32,7 +32,7 @@ export type Ending =
   | { kind: 'ended'; output: Buffer; errors: string; exit: string }
   | { kind: 'exceeded'; limit: Limit }
 
-/** `starved`: for most of its time it waited for a processor. */
+/** `starved`: it spent most of its time waiting for a processor. */
 type Limit = keyof ExtractLimits | 'starved'
 
 const pollInterval = 100
@@ -67,7 +67,7 @@ export async function runConfined(confinement: Confinement): Promise<Ending> {
   const done = new AbortController()
   try {
     const ended = exitOf(child)
-    // A process that ends before it has read its input says so by its exit.
+    // The exit code reports a process that ends before it has read its input.
     child.stdin?.on('error', () => undefined).write(input)
     watch(child, { ...limits, usageOf }, end, done.signal)
     const exit = await ended
@@ -151,7 +151,7 @@ function followProgress(stream: Readable | Writable | null | undefined, onProgre
   stream.on('error', () => undefined)
 }
 
-/** Takes in at most `max` bytes and tells when there are more, which it drops. */
+/** Collects at most `max` bytes, drops the rest, and reports whether there was more. */
 function collect(stream: Readable | Writable | null | undefined, max: number, tooMuch: () => void): () => Buffer {
   const chunks: Buffer[] = []
   let size = 0

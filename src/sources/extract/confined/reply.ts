@@ -9,7 +9,7 @@ const anchor = z.strictObject({
   time: z.number().min(0).exactOptional(),
 })
 
-/** Neither NUL nor other control characters but line ends and tabs, nor half characters. */
+/** Text without control characters, except line ends and tabs, and without lone surrogates. */
 const cleanText = z.string().refine((text) => text.isWellFormed() && !/[^\P{Cc}\n\t]/u.test(text), 'is not clean text')
 
 const extracted = z.strictObject({
@@ -35,7 +35,7 @@ const problem = z.enum([
   ...(['unsupported', 'empty', 'not-configured', 'crashed'] as const),
 ])
 
-/** The reply of the process that extracts. It is trusted no more than the document that it has read. */
+/** Schema for the reply of the extracting process, which is trusted no more than the document that it read. */
 export const extractReply = z.discriminatedUnion('ok', [
   z.strictObject({ ok: z.literal(true), extracted }),
   z.strictObject({ ok: z.literal(false), problem, message: cleanText.max(1000) }),

@@ -17,11 +17,11 @@ import { missingWords } from '../missing-words.ts'
 import { families } from '../registry.ts'
 import type { ExtractReply } from './reply.ts'
 
-/** Part of the words of a file from which on people are told that its text lacks them. */
+/** Share of a file's words that its text must lack before people are warned. */
 const mostUntold = 0.05
-/** Part of the words of a file from which on a curator decides, if its text lacks them. */
+/** Share of a file's words that its text must lack before a curator has to decide. */
 const mostLost = 0.1
-/** Fewer words are not worth a warning. */
+/** Minimum number of missing words for a warning. */
 const fewest = 5
 
 const tooMuch = /call stack|invalid (?:string|array|typed array) length|allocation failed/i
@@ -30,7 +30,7 @@ const maxTitle = 200
 const maxNote = 500
 const maxNotes = 50
 
-/** Reads a document in this process, without limits. Returns its text, or why there is none. Never rejects. */
+/** Reads a document in this process, without limits. Returns its text, or the reason why it has none. Never rejects. */
 export function runExtractor(input: ExtractInput, onProgress: OnProgress): Promise<ExtractReply> {
   return extract(input, onProgress).catch(failure)
 }
@@ -84,7 +84,7 @@ function cleanTexts(texts: readonly string[]): string[] {
   return [...new Set(texts.map((text) => oneLine(text, maxNote)))]
 }
 
-/** The last of several on the lines before the text is kept, none after it. */
+/** Keeps the last of the anchors before the text, and none after it. */
 function placeAnchors(anchors: readonly Anchor[], firstLine: number, lines: number): Anchor[] {
   return anchors
     .map((anchor) => ({ ...anchor, line: Math.max(1, anchor.line - firstLine + 1) }))
@@ -108,7 +108,7 @@ async function load(fileType: string): Promise<Extractor> {
   throw new ExtractionError('crashed', `The program that reads .${fileType} could not be loaded.`)
 }
 
-/** An error of a library is about the document, unless it is an error of the system. */
+/** An error of a library is blamed on the document, unless it is an error of the system. */
 export function failure(error: unknown): ExtractReply {
   if (error instanceof ExtractionError) return { ok: false, problem: error.problem, message: error.message }
   console.error(error)

@@ -17,10 +17,10 @@ const hiddenStyle = /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)/i
 const headings = new Set(['h1', 'h2', 'h3', 'h4', 'h5', 'h6'])
 /** Elements that are written as their content. */
 const plain = new Set(['span', 'font', 'small', 'big', 'abbr', 'acronym', 'time', 'data', 'bdi', 'bdo', 'ins', 'label'])
-/** Deeper elements become their text, so that nothing after this recurses far. */
+/** Maximum depth of elements. Deeper ones are replaced by their text, which bounds all later recursion. */
 const maxDepth = 60
 
-/** The body of a page without what is not its text: a new tree, whose links lead outwards and whose tables are plain. */
+/** Returns the text of a page's body as a new tree, with absolute links only and plain tables. */
 export function cleanHast(tree: Root): Root {
   markFootnotes(tree)
   const body = findElement(tree, 'body') ?? tree

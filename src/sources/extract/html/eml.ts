@@ -10,7 +10,7 @@ import { documentMarkdown } from './html-to-markdown.ts'
 const maxBytes = 50 * 2 ** 20
 const maxNames = 50
 const maxAddresses = 100
-/** Parts within parts (RFC 2046, 5.1), and bytes of a header, that any program writes. */
+/** Maximum depth of nested parts (RFC 2046, 5.1), and bytes of a header: more than any program writes. */
 const bounds = { maxNestingDepth: 30, maxHeadersSize: 2 ** 20 }
 const header =
   /^(?:from|to|subject|date|received|return-path|message-id|mime-version|content-type|x-[\w-]+|delivered-to|dkim-signature)\s*:/im
@@ -68,7 +68,7 @@ function addresses(list: readonly Address[] | undefined): string {
   return [...names.slice(0, maxAddresses), ...(names.length > maxAddresses ? ['…'] : [])].join(', ')
 }
 
-/** The HTML is what most programs show; what it says beyond the text is its links and tables. */
+/** Most programs show the HTML. It adds links and tables to the plain text. */
 function textOf({ html = '', text = '' }: Email): { markdown: string; shown: string } {
   const tree = parseHtml(html)
   const shown = visibleWords(tree)

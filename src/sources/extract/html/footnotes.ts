@@ -9,8 +9,8 @@ const noteId = /^(?:footnote|endnote)-(?!ref-)[\w-]+$/
 const backReference = /^#(?:footnote|endnote)-ref-/
 
 /**
- * Renames, in place, items `footnote-…` of a list and the links to them to elements that `footnoteHandlers` know, since HTML has
- * none for them; links back to the text go. The ids are those that mammoth gives.
+ * Renames, in place, list items `footnote-…` and the links to them to elements that `footnoteHandlers` know, since HTML has none for
+ * footnotes. Removes links back to the text. The ids are those that mammoth writes.
  */
 export function markFootnotes(tree: Root): void {
   const defined = new Set<string>()

@@ -7,7 +7,10 @@ import { raisedText } from '../raised-text.ts'
 
 const parser = unified().use(rehypeParse).freeze()
 
-/** Superscripts and subscripts become text that says what they are. @throws {ExtractionError} `too-large` where elements are nested too deeply for any page that people write. */
+/**
+ * Parses HTML. Superscripts and subscripts become plain text, such as `10⁶`.
+ * @throws {ExtractionError} `too-large` for elements nested more deeply than on any page that people write
+ */
 export function parseHtml(html: string): Root {
   try {
     return withRaisedText(parser.parse(html))

@@ -11,14 +11,14 @@ import { isContents, revealContents } from './reveal-contents.ts'
 
 /** Elements that may be a menu. */
 const blocks = new Set(['div', 'ul', 'ol', 'section', 'header', 'table', 'td', 'p', 'center'])
-/** Part of the text of a block that is links, from which on the block is a menu. */
+/** Minimum share of links in the text of a menu. */
 const menuPart = 0.8
-/** Letters of a link on average, from which on the links of a block say more than where they lead. */
+/** Average letters of a link above which a block of links is content, not a menu. */
 const longestName = 30
 const fewestLinks = 3
-/** Levels of elements in which menus are looked for, which bounds how often a text is measured. */
+/** Maximum depth of elements that are examined as menus, since the text is measured at each level. */
 const maxDepth = 40
-/** Part of a page's text that must stay: if its menus are more than the rest, they are what the page is about. */
+/** Minimum share of a page's text that must stay. If its menus are more than the rest, they are its content. */
 const leastKept = 0.6
 
 /** Elements that do not end a word. */
@@ -48,7 +48,7 @@ function titleOf(tree: Root): string | undefined {
   return undefined
 }
 
-/** Returns the text that a page or a message shows, but for links and controls. Of these a page may leave out any number. */
+/** Returns the visible text of a page or a message, without links and controls, of which any number may be dropped. */
 export function visibleWords(tree: Nodes): string {
   const parts: string[] = []
   const open: Nodes[] = [tree]
@@ -64,8 +64,8 @@ export function visibleWords(tree: Nodes): string {
 }
 
 /**
- * Removes from a page, in place, the blocks outside of its contents that are nothing but short links. What a page marks as its
- * contents keeps its links, and a page that would lose most of its text keeps all.
+ * Removes, in place, blocks of short links. The main content as declared by the page keeps its links. A page that would lose most of its
+ * text keeps all of it.
  */
 function withoutMenus(tree: Root): Root {
   const body: Root | Element = findElement(tree, 'body') ?? tree
@@ -86,7 +86,7 @@ function withoutMenus(tree: Root): Root {
   return tree
 }
 
-/** Within the content, only the choice of a language counts as a menu. */
+/** Within the main content, only a choice of languages counts as a menu. */
 function isMenu(element: Element, isInContents: boolean): boolean {
   const links = [...nodesOf(element)].filter((node) => isElement(node, 'a'))
   if (isInContents && !links.every(({ properties }) => properties.hrefLang)) return false
@@ -95,7 +95,7 @@ function isMenu(element: Element, isInContents: boolean): boolean {
   return links.length >= fewestLinks && isShort && linked > menuPart * sizeOf(element)
 }
 
-/** Returns the number of letters and digits: signs between links belong to no side. */
+/** Returns the number of letters and digits. Separators between links count as neither links nor text. */
 function sizeOf(node: Nodes): number {
   return hastText(node).match(/[\p{L}\p{N}]/gu)?.length ?? 0
 }

@@ -15,21 +15,21 @@ const toMarkdown = unified()
   .freeze()
 
 /**
- * GitHub Flavored Markdown of a page or of a piece of one. Scripts, menus, forms and what is hidden go; images become their
- * alternative text; links that are not absolute, of http, https or mailto, become their text. Links to `#footnote-…` become
- * footnotes where there is an item of that id.
+ * Converts a page, or a piece of one, to GitHub Flavored Markdown. Drops scripts, menus, forms and hidden elements. Images become their
+ * alternative text, and links that are not absolute with http, https or mailto become their text. Links to `#footnote-…` become footnotes
+ * if the list has an item with that id.
  * @throws {ExtractionError} `too-large`
  */
 export function htmlToMarkdown(html: string): string {
   return documentMarkdown(parseHtml(html))
 }
 
-/** Converts a page that is all text of a document. Changes the tree. @throws {ExtractionError} `too-large` */
+/** Converts HTML that consists of content alone. Changes the tree. @throws {ExtractionError} `too-large` */
 export function documentMarkdown(tree: Root): string {
   return hastToMarkdown(cleanHast(revealContents(tree, { isContent: true })))
 }
 
-/** @param tree as `cleanHast` gives it. */
+/** Converts a tree as returned by `cleanHast`. */
 export function hastToMarkdown(tree: Root): string {
   return toMarkdown.stringify(toMarkdown.runSync(tree)).trim()
 }

@@ -2,19 +2,19 @@ import type { Element, Nodes, Root } from 'hast'
 import { hastText, nodesOf } from '../../../markdown/nodes.ts'
 import { collapse, isElement } from './hast.ts'
 
-/** Elements that hold the text of a page, and not what surrounds it. */
+/** Elements that hold the main content of a page. */
 const contents = new Set(['main', 'article'])
 const quoted = new Set(['blockquote', 'figure'])
-/** Part of the text that is links, from which on an aside or a footer is a menu. */
+/** Minimum share of links in the text of an aside or a footer that is a menu. */
 const menuPart = 0.5
 
-/** `controlled`: ids of what buttons open. */
+/** `controlled`: ids of the elements that buttons open. */
 type Place = { parent: Nodes; before: Element | undefined; controlled: ReadonlySet<string> }
 
 /**
- * Makes plain elements of what is text of a page only by where it stands: asides and footers of an article, buttons that are the
- * headings of what they open, and what readers can open. Elsewhere these are menus, and are left for others to drop. Changes the tree.
- * @param isContent whether all of it is text of a document, as of a book or a letter, rather than a page of a website
+ * Replaces elements that are content only in their context by plain ones: asides and footers of an article, buttons that serve as headings
+ * of what they open, and collapsed sections. Elsewhere these are menus, and a later step drops them. Changes the tree.
+ * @param isContent true if all of it is text of a document, as in a book or a letter, not a page of a website
  */
 export function revealContents(tree: Root, { isContent = false } = {}): Root {
   const controlled = new Set<string>()
@@ -26,7 +26,7 @@ export function revealContents(tree: Root, { isContent = false } = {}): Root {
     const { node: parent } = next
     const isInContent =
       next.isContent || (parent.type === 'element' && (isContents(parent) || quoted.has(parent.tagName)))
-    // From the last on, since what is opened is told by the button before it.
+    // Runs backwards, since the button before a section shows whether it can be opened.
     const children = [...parent.children].filter((child) => child.type === 'element')
     for (const [at, child] of [...children.entries()].reverse()) {
       if (isInContent) reveal(child, { parent, before: children[at - 1], controlled })
@@ -57,7 +57,7 @@ function asPlain(element: Element, tagName: string): void {
   for (const name of ['className', 'ariaExpanded', 'ariaControls', 'role']) delete element.properties[name]
 }
 
-/** Whether readers can open it: a tab, or a section below the button that opens it. */
+/** Whether readers can open the element: a tab, or a section below its button. */
 function isOpened({ properties }: Element, { before, controlled }: Place): boolean {
   if (properties.role === 'tabpanel' || controlled.has(String(properties.id)) || properties.hidden === 'until-found')
     return true

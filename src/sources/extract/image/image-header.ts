@@ -10,7 +10,7 @@ export type ImageHeader = {
   channels: number
 }
 
-/** Undefined where it is no picture of a known type, or its size is not to be found. */
+/** Returns the facts of a picture, or undefined if its type is unknown or its size cannot be found. */
 export function imageHeader(bytes: Buffer): ImageHeader | undefined {
   try {
     const header = pngHeader(bytes) ?? gifHeader(bytes) ?? webpHeader(bytes) ?? jpegHeader(bytes)
@@ -47,7 +47,7 @@ function upright(type: ImageHeader['type'], width: number, height: number): Imag
   return { type, width, height, orientation: 1, channels: 0 }
 }
 
-/** Walks the segments of ITU-T T.81 up to the frame header. */
+/** Reads the segments of a JPEG (ITU-T T.81) up to the frame header. */
 function jpegHeader(bytes: Buffer): ImageHeader | undefined {
   if (bytes.readUInt16BE(0) !== 0xffd8) return undefined
   let orientation = 1
@@ -70,7 +70,7 @@ function jpegHeader(bytes: Buffer): ImageHeader | undefined {
   return undefined
 }
 
-/** Tag 0x0112 of the first directory of EXIF, which is a small TIFF. */
+/** Returns the orientation: tag 0x0112 of the first directory of EXIF, which is a small TIFF. */
 function exifOrientation(segment: Buffer): number | undefined {
   if (segment.toString('latin1', 0, 6) !== 'Exif\0\0' || segment.length < 20) return undefined
   const tiff = segment.subarray(6)

@@ -1,6 +1,6 @@
 import type { ImageHeader } from './image-header.ts'
 
-/** Points of the long side of the page; only its proportion to the pixels that are wanted matters. */
+/** Length of the page's long side in points. Only its proportion to the requested pixels matters. */
 export const imagePageSide = 576
 
 const colorSpaces = new Map([
@@ -9,14 +9,14 @@ const colorSpaces = new Map([
   [4, '/DeviceCMYK'],
 ])
 
-/** A PDF of one page that a JPEG fills, upright. Its bytes go in as they are: the renderer decodes them. */
+/** Returns a PDF of one page that a JPEG fills, upright. The JPEG's bytes are copied: the renderer decodes them. */
 export function jpegPdf(header: ImageHeader, bytes: Buffer): Buffer {
   const { width, height, orientation, channels } = header
   const colors = colorSpaces.get(channels) ?? '/DeviceRGB'
   return imagePdf({ width, height, orientation, format: `/ColorSpace ${colors} /Filter /DCTDecode`, data: bytes })
 }
 
-/** Shades of grey, one byte a pixel, row by row, on white where the picture is transparent. Of an animation, the first frame. */
+/** Grey pixels, one byte each, row by row, on white where the picture is transparent. An animation has only its first frame. */
 export type GreyPixels = { width: number; height: number; data: Buffer }
 
 export function greyPdf({ width, height, data }: GreyPixels): Buffer {
@@ -46,7 +46,7 @@ function imagePdf({ width, height, orientation, format, data }: Picture): Buffer
   ])
 }
 
-/** The matrix that puts the unit square of a picture on a page of that size, as EXIF's orientations say. */
+/** Returns the matrix that places the unit square of a picture on a page of that size, turned by its EXIF orientation. */
 function placement(orientation: number, x: number, y: number): number[] {
   const matrices = [
     [x, 0, 0, y, 0, 0],
@@ -61,7 +61,7 @@ function placement(orientation: number, x: number, y: number): number[] {
   return matrices[orientation - 1] ?? [x, 0, 0, y, 0, 0]
 }
 
-/** @param objects numbered from 1, which is the catalog */
+/** Writes a PDF. @param objects numbered from 1, which is the catalog */
 function writePdf(objects: readonly (readonly (string | Buffer)[])[]): Buffer {
   const parts: Buffer[] = []
   let length = 0

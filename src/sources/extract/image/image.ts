@@ -12,7 +12,7 @@ import { recognisedIn, withOcr } from './ocr.ts'
 
 const maxPixels = 50_000_000
 
-/** The text in a picture (PNG, JPEG, GIF, WebP), found by optical character recognition without any network. */
+/** Recognises the text in a picture (PNG, JPEG, GIF, WebP) by OCR, without network access. */
 export const extractImage: Extractor = async ({ file, ocrLanguages }) => {
   const bytes = await readFile(file)
   const header = imageHeader(bytes)
@@ -88,7 +88,7 @@ function gifPixels(bytes: Buffer): Pixels {
 
 async function webpPixels(bytes: Buffer): Promise<Pixels> {
   const codec = import.meta.resolve('@jsquash/webp/codec/dec/webp_dec.wasm')
-  // The module would ask `fetch` for a binary that it is not given, and Node's `fetch` reads no files.
+  // Without the binary, the module would `fetch` a file URL, which Node does not support.
   const options = { noInitialRun: true, wasmBinary: await readFile(fileURLToPath(codec)) }
   await initWebp(options)
   return decodeWebp(new Uint8Array(bytes).buffer)

@@ -8,15 +8,15 @@ import {
   withoutBlanksWithin,
 } from '../pdf/pdf-lines.ts'
 
-/** Rows that a gutter between columns needs on its both sides. */
+/** Minimum number of rows on each side of a gutter between columns. */
 const fewestColumnRows = 5
 
-/** Characters of what a heading stands above. */
+/** Minimum characters of the text below a heading. */
 const leastProse = 60
 
 /**
- * Markdown of a page in reading order: rows by the overlap of neighbouring words, columns by the gutter that most rows leave
- * free, paragraphs by gaps, indents and short last lines, headings by the size of their print.
+ * Returns the Markdown of a page in reading order. Rows are found by the overlap of neighbouring words, columns by the gutter that most
+ * rows leave free, paragraphs by gaps, indents and short last lines, and headings by font size.
  */
 export function layoutMarkdown(boxes: readonly Box[]): string {
   const words = boxes.filter(({ text, width, height }) => text.trim() !== '' && width > 0 && height > 0)
@@ -28,16 +28,16 @@ export function layoutMarkdown(boxes: readonly Box[]): string {
   return [...paragraphs, margin].filter((paragraph) => paragraph !== '').join('\n\n')
 }
 
-/** Print that runs up or down a margin. */
+/** True for text that runs up or down a margin. */
 export function isSideways({ text, width, height }: Pick<Box, 'text' | 'width' | 'height'>): boolean {
   return text.length > 2 && height > width * 2
 }
 
 const fromRight = /[\p{sc=Hebrew}\p{sc=Arabic}]/gu
 
-/** The words of a row as they are read, without blanks where a script has none. */
+/** Returns the words of a row in reading order, without blanks in scripts that have none. */
 function textOf(boxes: readonly Box[]): string {
-  // A box of several words has them from left to right, too.
+  // The words within one box run from left to right, too.
   const words = boxes.flatMap((box) => box.text.trim().split(/\s+/))
   const text = words.join(' ')
   return withoutBlanksWithin(isFromRight(text) ? wordsFromRight(words).join(' ') : text)
@@ -47,7 +47,7 @@ function isFromRight(text: string): boolean {
   return 2 * (text.match(fromRight)?.length ?? 0) > (text.match(/\p{L}/gu)?.length ?? 0)
 }
 
-/** Words of a row that is read from the right, in that order; those in Latin that follow each other are read from the left. */
+/** Returns the words of a right-to-left row in reading order. Consecutive Latin words stay in order from left to right. */
 function wordsFromRight(words: readonly string[]): string[] {
   const isFromLeft = (word: string | undefined) =>
     word !== undefined && /\p{L}/u.test(word) && word.search(fromRight) < 0
@@ -61,10 +61,10 @@ function wordsFromRight(words: readonly string[]): string[] {
 
 type Paragraph = { text: string; size: number; rows: number; isHyphenated: boolean }
 
-/** @param size of the print of the page */
+/** Groups rows into paragraphs. @param size font size of the page */
 function paragraphsOf(asPrinted: readonly OcrRow[], size: number): string[] {
   const texts = asPrinted.map((row) => textOf(row.boxes))
-  // Indents and short last lines are on the other sides where rows begin at the right.
+  // In right-to-left text, indents are on the right and short last lines end on the left.
   const isMirrored = isFromRight(texts.join(' '))
   const rows = isMirrored ? asPrinted.map((row) => ({ ...row, left: -row.right, right: -row.left })) : asPrinted
   const pitch = median(rows.slice(1).map(({ top }, at) => top - (rows[at]?.top ?? 0)))
@@ -103,7 +103,7 @@ function paragraphsOf(asPrinted: readonly OcrRow[], size: number): string[] {
   })
 }
 
-/** True if a paragraph is a heading because only in it were blanks recognised as hyphens: that happens in a font of its own. */
+/** True if hyphens in place of blanks show a heading: they come from a font that only the heading uses. */
 function isHyphenatedHeading({ text, isHyphenated }: Paragraph, before?: Paragraph, after?: Paragraph): boolean {
   if (!isHyphenated || before?.isHyphenated || after === undefined || after.isHyphenated) return false
   const isCaption = /^(?:Table|Figure) ?\d+$/.test(before?.text ?? '')
@@ -114,7 +114,7 @@ function isLarge(size: number, other: number): boolean {
   return size > other * 1.3
 }
 
-/** The rows of each column in reading order; rows across columns come between what is above and below them. */
+/** Returns the rows of each column in reading order. A row across columns comes between the rows above and below it. */
 function ocrColumns(rows: readonly OcrRow[], lineHeight: number): OcrRow[][] {
   const gutter = findGutter(rows, lineHeight)
   if (gutter === undefined) return [[...rows]]
@@ -143,8 +143,8 @@ function ocrColumns(rows: readonly OcrRow[], lineHeight: number): OcrRow[][] {
 type Gutter = { from: number; to: number }
 
 /**
- * The strip that most of the rows on both of its sides leave free. Both sides have to be well filled: the columns of a table
- * are not, and its rows stay whole.
+ * Returns the strip that most rows on both of its sides leave free. Both sides must be well filled, so that a table is not split into
+ * columns.
  */
 function findGutter(rows: readonly OcrRow[], lineHeight: number): Gutter | undefined {
   let best: Gutter | undefined

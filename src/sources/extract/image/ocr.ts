@@ -11,40 +11,37 @@ import { countLetters } from '../pdf/pdf-read-page.ts'
 import { isSideways, layoutMarkdown } from './ocr-layout.ts'
 
 const english = 'eng'
-/** Pixels of the long side of what is recognised: less loses small print, more only takes longer. */
+/** Pixels of the long side of the picture for OCR: fewer lose small print, more only take longer. */
 const ocrPixels = 2400
 
-/** Confidence below which an upright page is tried turned as well. */
+/** Minimum confidence of an upright page. Below it, the page is also tried in other orientations. */
 const soundConfidence = 0.85
 type Angle = 0 | 90 | 180 | 270
 const turned: readonly Angle[] = [90, 180, 270]
 
 export type RecognisedPage = Recognised & { markdown: string }
 
-/** A recogniser of print (Tesseract within liteparse); nothing is fetched. */
+/** OCR engine (Tesseract in liteparse) that downloads nothing. */
 type Ocr = {
-  /** The languages that it reads, for people. */
+  /** Names of the languages that it recognises, for people. */
   languages: string
-  /** Doubts for a curator, if a language that was requested is not read. */
+  /** Doubts for a curator if a requested language is not available. */
   doubts: string[]
   page: (picture: PageOfSource) => Promise<RecognisedPage | undefined>
 }
 
 export type PageOfSource = {
-  /** Bytes of a PDF, or its path. */
+  /** Bytes or path of a PDF. */
   source: string | Buffer
   /** 1-based. */
   number: number
   /** Long side of the page, in points. */
   longSide: number
-  /** Whether it is tried the other ways up as well, where it is hard to read. */
+  /** Whether other orientations are tried as well if the confidence is low. */
   mayBeTurned: boolean
 }
 
-/**
- * Unpacks the data of the languages into a folder of its own for as long as `use` takes.
- * @param asked as Tesseract calls them; English where there are none
- */
+/** Unpacks the language data into a temporary folder while `use` runs. @param asked Tesseract's names of languages; English if empty */
 export async function withOcr<T>(asked: readonly string[] | undefined, use: (ocr: Ocr) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'ganglion-ocr-'))
   try {
@@ -74,7 +71,10 @@ export function recognisedIn(asked: readonly string[] | undefined, { words, conf
   return { words, confidence, ...(asked !== undefined && asked.length > 0 && { languages: [...asked] }) }
 }
 
-/** @param read gives the words of a page that is turned clockwise by so many degrees */
+/**
+ * Recognises a page, in other orientations too if the confidence is low.
+ * @param read returns the words of the page turned clockwise by so many degrees
+ */
 async function recognise(
   { mayBeTurned }: PageOfSource,
   read: (angle: Angle) => Promise<TextItem[]>,
@@ -95,7 +95,7 @@ function isSound(items: readonly TextItem[]): boolean {
   return 2 * upright.length > items.length && confidenceOf(items).confidence >= soundConfidence
 }
 
-/** Letters and digits in words that are not read sideways, each by the confidence in it. */
+/** Counts the letters and digits in words that do not run sideways, each weighted by its confidence. */
 function uprightLetters(items: readonly TextItem[]): number {
   return items
     .filter((item) => !isSideways(item))

@@ -5,14 +5,14 @@ import { recognisedIn, withOcr } from './ocr.ts'
 
 /** Results for the pages that are pictures. */
 type Scans = {
-  /** Markdown by page number, where that has more text than the page had. */
+  /** Markdown by page number, if it has more text than the page had. */
   texts: Map<number, string>
   recognised: Recognised | undefined
   warnings: string[]
   doubts: string[]
 }
 
-/** Recognises the pages that are pictures, or whose letters have no meaning for a program, those without any text first. */
+/** Recognises pages that are pictures, or whose characters have no meaning, pages without any text first. */
 export async function recogniseScans(
   source: Buffer,
   pages: readonly ReadPage[],

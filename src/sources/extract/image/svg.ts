@@ -11,7 +11,7 @@ const ignored = new Set(['style', 'script', 'metadata', 'foreignObject'])
 const undefinedEntity = /undefined entity/
 const entityReference = /&[\w.:-]+;/g
 
-/** An image of text: its title, descriptions and texts in their order; nothing is drawn and nothing is loaded. */
+/** Returns the title, descriptions and texts of an SVG in their order. Draws and loads nothing. */
 export const extractSvg: Extractor = async ({ file }) => {
   const { text: xml, doubts } = decodeDocument(await readFile(file))
   const { root, texts, usesEntities } = readTexts(xml)
@@ -54,7 +54,7 @@ function readTexts(xml: string): { root: string | undefined; texts: FoundText[];
   parser.on('closetag', () => {
     const element = open.pop() ?? ''
     if (ignored.has(element)) ignoredDepth--
-    // Positioned words are often pieces of their own.
+    // A text element is often split into positioned words.
     if (current && element === 'tspan') current.text += ' '
     if (!current || element !== current.element) return
     const text = collapse(usesEntities ? current.text.replace(entityReference, '') : current.text)

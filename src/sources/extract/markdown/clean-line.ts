@@ -6,14 +6,14 @@ const suspicious = /`|<[A-Za-z/!?]|\]\(|!\[|\]:/
 const definition = /^[ >]*\[(?!\^[^\s[\]]+\])(?:[^[\]\\]|\\.){1,999}\]:[ \t]*(?:<([^<>]*)>|(\S*))/
 const destination =
   /\([ \t]*(?:<([^<>]*)>|([^\s()<]*(?:\([^\s()]*\)[^\s()]*)*))(?:[ \t]+(?:"[^"]*"|'[^']*'|\([^()]*\)))?[ \t]*\)/y
-/** An embed of Obsidian's with the size of the picture, which would be the text of a link. */
+/** Matches an embed of Obsidian with the size of the picture, which would become the text of a link. */
 const sizedEmbed = /\[\[([^[\]|\\`<!]{1,200})(\|\d{1,5}(?:x\d{1,5})?)\]\]/y
 const footnoteLabel = /\[\^[^\s[\]]+\]/y
 const definedUrl = /:[ \t]*<?([^\s>]*)/y
-/** Address that becomes a link by itself; it ends with white space or `<`. */
+/** Matches an address that becomes a link by itself; it ends with white space or `<`. */
 const bareAddress = /(?:https?:\/\/|www\.)[^\s<]*/gi
 const addressRest = /[^\s<]*/y
-/** A bracket may be taken back, so what is behind it counts too. */
+/** Matches the start of a tag, or of a bracket that may be removed and then leave such a start. */
 const tagStart = /<[A-Za-z/!?[\]]/y
 
 /** Maximum number of passes in which a line is cleaned until nothing changes. Only texts made for it need more. */
@@ -21,8 +21,8 @@ const maxPasses = 4
 const signs = /[`<[\]]/g
 
 /**
- * One line of Markdown that is not in a fence, without images and links to elsewhere than `isOutwardLink` allows; HTML becomes text.
- * What spans lines is judged by its lines alone. Cleaning what is clean changes nothing. Takes linear time.
+ * Cleans one line of Markdown that is not in a fence: removes images, and links elsewhere than `isOutwardLink` allows, and turns HTML into
+ * text. Ignores the lines around it. Idempotent. Takes linear time.
  */
 export function cleanLine(line: string): string {
   let cleaned = line
@@ -42,10 +42,10 @@ function cleanOnce(line: string): string {
   return new LineCleaner(line).clean()
 }
 
-/** `piece` is where it is written, `start` where it is read. */
+/** Open bracket. `piece`: index of its written piece; `start`: offset in the line. */
 type OpenBracket = { piece: number; start: number; isImage: boolean }
 
-/** The pieces that are written so far; an opening bracket is one of its own, so that it can be taken back. */
+/** Cleans a line once. Writes pieces; an opening bracket is a piece of its own, so that it can be removed later. */
 class LineCleaner {
   readonly #line: string
   readonly #written: string[] = []
@@ -90,7 +90,7 @@ class LineCleaner {
     } else this.#copyTo(Math.min(this.#at + 2, this.#line.length))
   }
 
-  /** The end of an address that is no link yet would take a backslash as its own, and takes what is a sign no more and what follows. */
+  /** Escapes a `<`. In an address without angle brackets, the escape would become part of the address, and so would the text behind it. */
   #lessThan(): void {
     const isAlone = /\s$/.test(this.#written.at(-1) ?? ' ')
     this.#written.push(isAlone ? '\\<' : '&lt;')
@@ -99,7 +99,7 @@ class LineCleaner {
     if (isInAddress) this.#addressEnd = this.#at + (match(addressRest, this.#line, this.#at)?.[0].length ?? 0)
   }
 
-  /** Backticks that are not closed on this line, or belong to an address, cannot be left to make code of what is cleaned. */
+  /** Copies a code span. Escapes backticks that are in an address or not closed on this line: cleaned text could close them. */
   #code(): void {
     const end = this.#codeRuns.endOfCode(this.#at)
     const isInAddress = this.#at < this.#endOfAddress()
@@ -153,7 +153,7 @@ class LineCleaner {
     } else this.#closeOther(open)
   }
 
-  /** A bracket that begins no link on this line may not begin one that goes on to the next, nor define one. */
+  /** Escapes a closing bracket that would begin a link with the next line, or a definition. */
   #closeOther(open: OpenBracket | undefined): void {
     this.#copyTo(this.#at + 1)
     const defined = match(definedUrl, this.#line, this.#at)

@@ -48,7 +48,7 @@ function cleanLines(given: readonly string[]): string[] {
     if (isDeepStrictEqual(isFenced, before)) return cleaned
     lines = cleaned
   }
-  // Safe in a fence and outside of one.
+  // Escapes a line so that it is safe in a fence and outside.
   return lines.map(cleanLine)
 }
 
@@ -62,8 +62,8 @@ function cleanHeading(line: string): string {
 }
 
 /**
- * Returns a line of Markdown that is not in a fence, without the tags and comments that are whole on it, and with superscripts and
- * subscripts as text. What stood on both sides of a tag may be another, so the line is to be cleaned afterwards. Takes linear time.
+ * Returns a line outside of fences without the tags and comments that are complete on it, and with superscripts and subscripts as text. The
+ * two sides of a removed tag may form another one, so the line must be cleaned afterwards. Takes linear time.
  */
 function withoutTags(line: string): string {
   if (!line.includes('<')) return line
@@ -94,14 +94,14 @@ function raisedAt(line: string, at: number): { text: string; end: number } | und
   return { text: raisedText(text, kind.toLowerCase() === 'sub' ? 'sub' : 'sup', base), end: raised.lastIndex }
 }
 
-/** Undefined where there is no tag, but an address in angle brackets, or a sign by itself. */
+/** Returns the end of a tag, or undefined for an address in angle brackets or a sign by itself. */
 function endOfTag(line: string, at: number): number | undefined {
   if (endOfAutolink(line, at) !== undefined) return undefined
   tag.lastIndex = at
   return tag.exec(line) === null ? undefined : tag.lastIndex
 }
 
-/** The end of what is no tag: an escaped sign, code, an address in angle brackets, or the sign alone. */
+/** Returns the end of anything but a tag: an escaped sign, code, an address in angle brackets, or a single sign. */
 function endOfOther(line: string, at: number, codeRuns: CodeRuns): number {
   if (line[at] === '\\') return at + 2
   if (line[at] === '`') return codeRuns.endOfCode(at) ?? at + runLength(line, at)

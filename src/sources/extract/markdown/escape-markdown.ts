@@ -34,7 +34,7 @@ export function plainLine(text: string): string {
     .replace(/^(\d{1,9})([.)])(?= |$)/, '$1\\$2')
 }
 
-/** A Markdown link if its URL is allowed in a document, else its text. */
+/** Returns a Markdown link if its URL is allowed in a document, else its text. */
 export function linkTo(address: string | undefined, label: string): string {
   const url = address === undefined ? undefined : URL.parse(address)?.href
   if (label === '' || url === undefined || !isOutwardLink(url)) return label

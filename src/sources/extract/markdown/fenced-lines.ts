@@ -1,7 +1,7 @@
 import { columnsOf } from '../../../markdown/parse/split-blocks.ts'
 import { closesFence, fenceMarker } from '../../../rules/text/fence.ts'
 
-/** A quote, or an item: of what kind its list is, and by how many columns its content is indented. */
+/** Open container: a quote, or a list item with the kind of its list and the indentation of its content. */
 type Container = { kind: string; width: number; isEmpty: boolean }
 
 type Leaf =
@@ -25,10 +25,9 @@ const anyFence = /```|~~~/
 
 /**
  * Returns which lines of Markdown are fenced code (CommonMark, GFM). HTML is text here. Takes linear time.
- *
- * Its steps are those of the parsing strategy in CommonMark's appendix: which open containers go on, which begin, what the rest of
- * the line is. Where parsers differ, it does not know which containers are open, until a line comes before which all end. A fence
- * before that line leaves all that follows without fenced code.
+ * Follows the parsing strategy in CommonMark's appendix: which open containers continue, which begin, and what the rest of the line is.
+ * Where parsers differ, the open containers are unknown until a line that ends all of them. If a fence comes before such a line, no later
+ * line counts as fenced.
  */
 export function fencedLines(lines: readonly string[]): boolean[] {
   const scan = new FenceScan()
@@ -61,7 +60,7 @@ class FenceScan {
   #restart(): void {
     this.#knows = 'all'
     this.#containers = []
-    // Blank lines do not end it for micromark.
+    // In micromark, blank lines do not end it.
     this.#leaf = { is: 'indented code' }
   }
 
@@ -119,14 +118,20 @@ class FenceScan {
     return this.#leaf.is === 'paragraph' && this.#matched === this.#containers.length && underline.test(text)
   }
 
-  /** Definitions alone cannot be underlined; below the head of a table, micromark may take it for an item. */
+  /**
+   * Ends a paragraph at an underline. Definitions alone cannot be underlined, and below the head of a table, micromark may read the line as
+   * an item.
+   */
   #takeUnderline({ line }: Rest): false {
     if (this.#leaf.is === 'paragraph' && (this.#leaf.isBracket || this.#leaf.isTable)) return this.#forget(line)
     this.#leaf = nothing
     return false
   }
 
-  /** Empty, or of another number than 1, it may be of the text before; micromark holds to that after code and tables, too. */
+  /**
+   * True if a marker may be paragraph text: the item is empty, or its number is not 1. After code and tables, micromark applies this rule,
+   * too.
+   */
   #isDoubtfulItem(text: string, marker: string): boolean {
     const mayInterrupt = /^(?:[-+*]|1[.)])[ \t]+\S/.test(text)
     const isSibling = this.#containers[this.#matched]?.kind === marker.at(-1)
@@ -139,7 +144,7 @@ class FenceScan {
       const isTable = this.#leaf.is === 'paragraph' && this.#leaf.isTable
       this.#closeUnmatched(isTable || this.#leaf.is === 'indented code' ? { is: 'indented code' } : nothing)
     } else if (this.#leaf.is === 'paragraph') {
-      // No row of a table is lazy.
+      // A row of a table is never a lazy continuation line.
       if (isLazy && this.#leaf.isTable) return this.#forget(rest.line)
       this.#leaf.isTable ||= rest.text.includes('|')
     } else if (rest.indent >= 4) this.#closeUnmatched({ is: 'indented code' })
@@ -183,7 +188,7 @@ class Rest {
     return this.#column - this.#content
   }
 
-  /** Whether the line goes on with a container; what it takes of the line is then behind. */
+  /** Returns whether a container continues in the line, and skips the container's part of it. */
   goesOn(container: Container): boolean {
     if (container.kind === '>') {
       if (this.isBlank || this.indent > 3 || this.line[this.#at] !== '>') return false
@@ -208,12 +213,12 @@ class Rest {
     const end = this.#column + marker.length
     this.#skipTo(marker.length)
     const blanks = this.#column - end
-    // More blanks are of the content, as code.
+    // More than 4 blanks belong to the content, which is then indented code.
     this.#content = this.isBlank || blanks > 4 ? end + 1 : this.#column
     return { kind: marker.at(-1) ?? '', width: this.#content - before, isEmpty: this.isBlank }
   }
 
-  /** Over as many characters and the blanks behind them. */
+  /** Skips a number of characters, and the blanks behind them. */
   #skipTo(characters: number): void {
     this.#at += characters
     while (/[ \t]/.test(this.line[this.#at] ?? '')) this.#at++

@@ -1,14 +1,14 @@
 import { asInlineMarkdown } from './escape-markdown.ts'
 import { type LooseRows, type Room, rowLine } from './table-rows.ts'
 
-/** Distinct values that are counted. */
+/** Maximum number of distinct values that are counted. */
 const maxDistinct = 1_000
 const maxShown = 5
 const maxValue = 60
 const number = /^-?\d{1,15}(?:\.\d+)?(?:e[+-]?\d{1,3})?$/i
 const date = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?)?$/
 
-/** Rows of a table before its header is said again. */
+/** Number of rows after which the header of a table is repeated. */
 const batch = 100
 /** Maximum size of a table that is written in full. A larger one is shown by statistics and its first rows. */
 const maxRows = 5_000
@@ -16,15 +16,15 @@ const maxCharacters = 4 * 2 ** 20
 const maxSampleCharacters = 2 ** 17
 
 /**
- * A table of any size that rows are added to one by one, in bounded memory. The first row is its header. Cells are plain text. If
- * it is summarised, the rows that it does not show are left for search.
+ * A table of any size, to which rows are added one by one, in bounded memory. The first row is its header. Cells are plain text. Rows that
+ * a summary leaves out remain available for search.
  */
 export class DataTable {
   #count = 0
   #characters = 0
   readonly #rows: string[][] = []
   readonly #columns: ColumnStatistics[] = []
-  /** Rows after those, as text, while there is room. */
+  /** Rows beyond those shown, as text, while there is room. */
   readonly #further: string[] = []
   readonly #room: Room
 
@@ -59,7 +59,7 @@ export class DataTable {
     return this.isSummarized ? this.#sample().length - 1 : this.size
   }
 
-  /** The rows that the blocks do not show, as far as there is room. @param table which it is, for people */
+  /** Returns the rows that the blocks do not show, while there is room. @param table name of the table, for people */
   loose(table: string, name?: string): LooseRows[] {
     if (!this.isSummarized) return []
     const { shown, size } = this
@@ -113,7 +113,8 @@ export class DataTable {
 }
 
 /**
- * A table of GitHub Flavored Markdown, the first row of which is its header; long ones in pieces of 100 rows, each with the header.
+ * Returns a table of GitHub Flavored Markdown whose first row is its header. A long one is split into tables of 100 rows, each with the
+ * header.
  * @param rows Markdown on one line, `|` escaped; short rows are filled up
  */
 export function markdownTable(rows: readonly (readonly string[])[]): string {
@@ -143,7 +144,7 @@ class ColumnStatistics {
   readonly #counts = new Map<string, number>()
   #isFull = false
 
-  /** @param known the number that the value shows, if its text is not enough to tell */
+  /** Counts a value of a column. @param known the number that the value shows, if its text cannot be parsed as one */
   add(value: string, known?: number): void {
     if (value === '') return
     this.filled++

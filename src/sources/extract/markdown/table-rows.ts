@@ -68,7 +68,7 @@ function paragraphs(rows: readonly string[]): string {
   return `${written.join('')}\n`
 }
 
-/** Columns beyond those that a table shows: the values of each row in them, behind its first one. */
+/** Text of the columns beyond those that a table shows: the further values of each row, behind the row's first value. */
 export class FurtherColumns {
   readonly #rows: string[] = []
   readonly #room: Room
@@ -84,7 +84,7 @@ export class FurtherColumns {
     this.#room.add(this.#rows, rowLine([first, ...values]))
   }
 
-  /** @param what the columns, for people */
+  /** Returns the warning for people. @param what the columns, for people */
   loose(what: string, name?: string): LooseRows[] {
     if (this.#count === 0) return []
     const warning = (kept: number) =>

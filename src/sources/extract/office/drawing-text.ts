@@ -98,7 +98,7 @@ function bulletOf(properties: XmlElement | undefined): Paragraph['bullet'] {
   return undefined
 }
 
-/** Points beyond which a chart is data and no longer text. */
+/** Maximum points of a chart that are written as a table. */
 const maxPoints = 200
 
 export type ChartTable = {
@@ -109,7 +109,7 @@ export type ChartTable = {
   references: string[]
 }
 
-/** The title of a chart and its values, as they were when it was saved last, with a column for each series. */
+/** Returns the title of a chart and its values as last saved, with a column for each series. */
 export function chartTable(chart: XmlElement): ChartTable {
   const title = descendants(child(chart, 'chart', 'title'), 'p')
     .map(drawingText)
@@ -142,7 +142,7 @@ export function chartBlocks({ title, rows }: ChartTable): string[] {
   return [...(title === '' ? [] : [plainLine(title)]), ...table]
 }
 
-/** The cached values by their index, of the innermost level where there are several, and how many places there are. */
+/** Returns the cached values by index, and `total`, the number of points. Nested categories are reduced to their innermost level. */
 function points(data: XmlElement | undefined): Map<number, string> & { total: number } {
   const level = descendants(data, 'lvl')[0] ?? data
   const all = descendants(level, 'pt')

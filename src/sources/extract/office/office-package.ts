@@ -4,18 +4,18 @@ import { child, parseXml, type XmlElement } from '../xml.ts'
 import { readZip } from '../zip-guard.ts'
 
 const maxTitle = 300
-/** Titles that programs write if nobody gave one. */
+/** Titles that programs write if the author gave none. */
 const unnamed =
   /^(?:(?:PowerPoint|Microsoft PowerPoint) .*|(?:slide|folie|document|dokument|workbook) ?1?|untitled|presentation)$/i
 
-/** Parts of XML, and those in which a document holds another one as a part of its text. */
+/** Matches parts in XML, and embedded documents that belong to the text. */
 const readable = /\.(?:xml|rels|x?html?|mht(?:ml)?|txt|docx|dat)$/i
 
 export type Relationship = {
   id: string
   /** The last word of its URI, such as `slide`. */
   type: string
-  /** The name of a part, or where it is external a URL. */
+  /** Name of a part, or the URL of an external target. */
   target: string
   external: boolean
 }
@@ -38,7 +38,7 @@ export class OfficePackage {
     return new OfficePackage(new Map(Array.from(parts, ([name, bytes]) => [keyOf(name), bytes])))
   }
 
-  /** @param name as a relationship says it; capitals make no difference */
+  /** Returns a part by its name in a relationship, which ignores case. */
   part(name: string): Buffer | undefined {
     return this.#parts.get(keyOf(name))
   }
@@ -64,7 +64,7 @@ export class OfficePackage {
     })
   }
 
-  /** The name of the part that everything else hangs on. @throws {ExtractionError} `wrong-type` */
+  /** Returns the name of the main part. @throws {ExtractionError} `wrong-type` */
   main(): string {
     const main = this.relationships().find(({ type }) => type === 'officeDocument')
     if (main === undefined || this.part(main.target) === undefined) {

@@ -7,7 +7,7 @@ type Kind = 'rtl' | 'ltr' | 'digits' | 'signs'
 type Token = { text: string; kind: Kind; x: number; width: number; word: Box }
 
 const scripts = '\\p{Script=Arabic}\\p{Script=Hebrew}\\p{Script=Syriac}\\p{Script=Thaana}\\p{Script=Nko}'
-/** Some signs are written in the same direction as the letters (UAX #9: AL and R). */
+/** Matches right-to-left characters. Some signs belong to them (UAX #9: AL and R). */
 const rtl = `[[[${scripts}]--[\\p{N}\\p{P}]]؟؛۔׳״־׃]`
 const ltr = `[\\p{L}--[${scripts}]]`
 const rtlLetters = new RegExp(`[${rtl}&&\\p{L}]`, 'gv')
@@ -22,27 +22,27 @@ const tokens = new RegExp(
   'gv',
 )
 const brackets = '()[]{}«»‹›<>'
-/** Widest blank, as a multiple of the height of a word. A wider gap separates cells or columns. */
+/** Maximum width of a blank, as a multiple of the height of a word. A wider gap separates cells or columns. */
 export const widestBlank = 1.5
 const lostBlank = new RegExp(`(?<=${rtl})(?=[\\(\\[])|(?<=[\\)\\]])(?=${rtl})`, 'gv')
-/** Alef never stands before another alef with a sign: they are two letters of a ligature with lam, read in the wrong order. */
+/** Matches an alef before an alef with a sign, which no word has: the letters of a lam-alef ligature in the wrong order. */
 const swappedLigature = /ا([أإآ])ل/g
 
-/** Letters of scripts that are written from right to left, and of others. */
+/** Counts letters of right-to-left scripts, and of others. */
 export function countLettersByDirection(text: string): Record<Direction, number> {
   return { rtl: text.match(rtlLetters)?.length ?? 0, ltr: text.match(ltrLetters)?.length ?? 0 }
 }
 
-/** Whether letters of ligatures stand in the wrong order, by a sequence that no word has. */
+/** Whether the letters of ligatures are in the wrong order, detected by a sequence that no word has. */
 export function hasSwappedLigature(text: string): boolean {
   return text.search(swappedLigature) >= 0
 }
 
 /**
- * Puts the words of a line into logical order: the reverse of reordering rule L2 of the Unicode Bidirectional Algorithm (UAX #9),
- * for words whose letters are in logical order. What runs against the line's direction becomes one box, so that the boxes as they
- * stand, read in that direction, are the text.
- * @param words of a line, from left to right; what else is known of them is kept
+ * Puts the words of a line into logical order by reversing rule L2 of the Unicode Bidirectional Algorithm (UAX #9). The letters of each
+ * word must be in logical order already. A run against the line's direction becomes one box, so that reading the boxes in the line's
+ * direction gives the text.
+ * @param words of a line, from left to right; their other properties are kept
  */
 export function logicalWords(words: readonly Box[], direction: Direction): Box[] {
   const line = words.flatMap(tokensOf)
@@ -54,7 +54,7 @@ export function logicalWords(words: readonly Box[], direction: Direction): Box[]
   })
 }
 
-/** Pieces of a word from left to right; their places are guessed by their length. */
+/** Splits a word into pieces from left to right. Their positions are estimated by length. */
 function tokensOf(word: Box): Token[] {
   const unit = word.width / Math.max(1, word.text.length)
   return Array.from(word.text.matchAll(tokens), ({ 0: text, index, groups = {} }) => ({
@@ -66,7 +66,7 @@ function tokensOf(word: Box): Token[] {
   }))
 }
 
-/** Runs of `kind`, with what stands between its words, and of all else. */
+/** Splits tokens into runs of `kind`, with what is between its words, and runs of all others. */
 function runsOf(line: readonly Token[], kind: Direction): Token[][] {
   const runs: Token[][] = []
   for (let at = 0; at < line.length; ) {
@@ -81,7 +81,7 @@ function runsOf(line: readonly Token[], kind: Direction): Token[][] {
   return runs
 }
 
-/** Digits behind a word that is written from left to right belong to it; else a run ends with its last word. */
+/** Digits behind a left-to-right word belong to it. Otherwise a run ends with its last word. */
 function endOfRun(line: readonly Token[], start: number, kind: Direction): number {
   let end = start + 1
   for (let at = end; at < line.length; at++) {
@@ -97,7 +97,7 @@ function isApart(before: Token, after: Token): boolean {
   return before.word !== after.word && after.x - before.x - before.width > widestBlank * before.word.height
 }
 
-/** @param run from left to right */
+/** Joins a run of tokens into one box. @param run from left to right */
 function joined(run: readonly Token[], direction: Direction, isMirrored: boolean): Box[] {
   const [first, last] = [run[0], run.at(-1)]
   if (first === undefined || last === undefined) return []
@@ -111,7 +111,7 @@ function joined(run: readonly Token[], direction: Direction, isMirrored: boolean
   ]
 }
 
-/** The blank of a bracket is lost where its word was put together in the order in which it is read. */
+/** Restores the blanks at brackets, which are lost where a word was assembled in reading order. */
 function withBlanksAtBrackets(text: string): string {
   return text.replace(lostBlank, ' ')
 }
@@ -122,7 +122,7 @@ function written({ text, kind }: Token, isMirrored: boolean): string {
   return at < 0 ? text : (brackets[at ^ 1] ?? text)
 }
 
-/** Some programs write brackets as they look, others as what they are: read from the right, the first one has to open. */
+/** Programs differ in writing a bracket by its shape or its meaning. In reading order, the first one must be an opening one. */
 function mirrorsBrackets(line: readonly Token[]): boolean {
   const first = line.findLast(({ text, kind }) => kind === 'signs' && brackets.includes(text))
   return first !== undefined && brackets.indexOf(first.text) % 2 === 1

@@ -8,11 +8,11 @@ export type OcrRow = {
   right: number
   top: number
   bottom: number
-  /** About that of its font. */
+  /** Approximate font size. */
   size: number
 }
 
-/** Returns rows from top to bottom. Follows each line from word to word, so that a page may be askew. */
+/** Returns rows from top to bottom. Follows each line from word to word, so that a skewed page works, too. */
 export function rowsOf(boxes: readonly Box[]): OcrRow[] {
   const rows: Box[][] = []
   for (const box of boxes.toSorted((a, b) => a.x - b.x)) {
@@ -32,7 +32,7 @@ export function rowsOf(boxes: readonly Box[]): OcrRow[] {
   return rows.map(rowOf).sort((a, b) => a.top + a.bottom - b.top - b.bottom)
 }
 
-/** The part of the lower of two boxes that is beside the other. */
+/** Returns the vertical overlap of two boxes, as a share of the lower one's height. */
 function overlap(a: Box, b: Box): number {
   const shared = Math.min(a.y + a.height, b.y + b.height) - Math.max(a.y, b.y)
   return shared / Math.min(a.height, b.height)

@@ -2,15 +2,15 @@ import { LiteParse, type PageInput, type ParsedPage } from '@llamaindex/litepars
 import { countLettersByDirection, type Direction, hasSwappedLigature, logicalWords, widestBlank } from './bidi-words.ts'
 import { type Box, rowsOf } from './ocr-rows.ts'
 
-/** Words written from right to left that have to stand side by side, before their order matters. */
+/** Minimum number of adjacent right-to-left words for their order to matter. */
 const neighbours = /[\p{Script=Arabic}\p{Script=Hebrew}]\S*\s+\S*[\p{Script=Arabic}\p{Script=Hebrew}]/u
 
-/** Narrowest blank, as a multiple of the height of a word. */
+/** Minimum width of a blank, as a multiple of the height of a word. */
 const narrowestBlank = 0.1
 const endsInLetter = /\p{L}\p{M}*$/u
 const beginsWithLetter = /^\p{L}/u
 
-/** Whether the words of a page are out of order: of each line they are read from left to right, whatever their script. */
+/** Whether the words of a page are in visual order, from left to right in every script. */
 export function isVisuallyOrdered(text: string): boolean {
   return neighbours.test(text)
 }
@@ -23,8 +23,8 @@ export function orderDoubts(texts: readonly string[]): string[] {
 }
 
 /**
- * Reads pages again whose lines run from right to left, or have parts that do. A page of such lines is laid out as its own mirror
- * image, whose lines, columns and cells run from left to right.
+ * Reads pages with right-to-left lines again. A page of such lines is laid out as its own mirror image, whose lines, columns and cells run
+ * from left to right.
  * @returns the pages with their words in logical order, by number
  */
 export async function withLogicalOrder(
@@ -57,7 +57,7 @@ function logicalPage({
   const direction: Direction = letters.rtl > letters.ltr ? 'rtl' : 'ltr'
   const isMirrored = direction === 'rtl'
   const placed = (x: number) => (isMirrored ? pageWidth - x : x)
-  // Words keep the font and the height of their item, by which headings and lines are known.
+  // Words keep the font and the height of their item, which identify headings and lines.
   const words = textItems.flatMap(({ words: boxes = [], ...item }) =>
     boxes.map(({ text: word, x, width }) => ({ ...item, text: word, x, width })),
   )
@@ -78,7 +78,7 @@ function logicalPage({
   }
 }
 
-/** The pieces of a line, each with its words: what is wide apart may be cells or columns. */
+/** Splits a line at wide gaps, which may separate cells or columns, into pieces with their words. */
 function joinNeighbours(boxes: readonly Box[]): Box[] {
   const pieces: Box[] = []
   for (const box of boxes.toSorted((one, other) => one.x - other.x)) {

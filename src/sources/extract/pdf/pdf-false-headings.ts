@@ -2,30 +2,30 @@ import { withoutAbsurdHyphens } from './pdf-lines.ts'
 import type { PdfPage } from './pdf-page.ts'
 
 const heading = /^(#{1,6})\s+(.*)$/
-/** A last label may stand on its line. */
+/** Matches a caption. The last label of the figure may be on its line. */
 const caption = /^(?:.{0,30}\s)?(?:Figure|Fig\.|Table|Tab\.|Abbildung|Abb\.|Tabelle) ?\d/
 const numbered =
   /^(?:(?:\d{1,3}(?:\\?\.\d{1,3})*\\?[.)]?|(?:[A-Z]|[IVXL]{1,6})\\?[.)])\s|(?:Chapter|Section|Part|Appendix|Kapitel)\s)/
-/** `iOS` and `eBay` have a capital inside. */
+/** Matches a text that begins in lower case. Not `iOS` or `eBay`, which have a capital inside. */
 const lowerCase = /^[^\p{L}]*\p{Ll}[\p{Ll}\p{M}'’-]*(?!\p{L})/u
 const address = /:\/\/[^\s)]+$/
-/** The part of the headings that begin in lower case above which it is how the document writes them, as where functions are told of. */
+/** Share of headings in lower case above which this is the document's style, as in a manual of functions. */
 const ownStyle = 0.25
-/** Words of a heading that may end like a sentence. */
+/** Maximum words of a heading that ends like a sentence. */
 const fewWords = 3
 const longHeading = 80
-/** Characters of a line above which it is no label of a figure. */
+/** Maximum characters of a figure's label. */
 const longestLabel = 140
 const littleLine = 30
-/** Labels of one figure that are looked through. */
+/** Maximum labels of one figure that are examined. */
 const maxLabels = 60
-/** Labels between a heading and a figure's caption by which the heading is one of them. */
+/** Maximum short lines above a caption, a heading at the top included, for that heading to be the section's and not a label. */
 const manyLabels = 3
 
 /**
- * Makes text of headings that are only printed large: those that begin in lower case, sentences, lists and addresses, and the labels
- * of a figure, which stand above its caption. What is numbered, or is of the first level, stays. Those that stay have blanks where
- * hyphens stand for them.
+ * Turns false headings, which are only printed large, into text: those in lower case, sentences, lists and addresses, and the labels of a
+ * figure above its caption. Numbered headings and those of the first level stay. Hyphens in place of blanks are replaced in the headings
+ * that stay.
  */
 export function withoutFalseHeadings(pages: readonly PdfPage[]): PdfPage[] {
   const begins = pages.flatMap(({ lines }) => lines.flatMap((line) => heading.exec(line)?.[2] ?? []))
@@ -43,13 +43,13 @@ function beginsInLowerCase(line: string): boolean {
   return text !== undefined && lowerCase.test(text)
 }
 
-/** Returns the text of a heading that may be none: it has no number and is not of the first level. */
+/** Returns the text of a heading that may be false: it has no number and is not of the first level. */
 function doubtful(line: string): string | undefined {
   const [, marks, text = ''] = heading.exec(line) ?? []
   return marks === undefined || marks.length === 1 || numbered.test(text) ? undefined : text
 }
 
-/** True if a line is printed large, but has the form of text. */
+/** True if a heading has the form of text. */
 function isLarge(line: string): boolean {
   const text = doubtful(line)
   if (text === undefined) return false
@@ -58,7 +58,7 @@ function isLarge(line: string): boolean {
   return isSentence || isList || address.test(text)
 }
 
-/** The headings among the short lines above a caption, and those between others. */
+/** Returns the lines of headings among the short lines above a caption, or between other short lines. */
 function figureLabels(lines: readonly string[]): Set<number> {
   const labels = new Set<number>()
   let run: number[] = []
@@ -87,7 +87,10 @@ function headingsBetween(lines: readonly string[], run: readonly number[]): numb
   )
 }
 
-/** A heading on top of a figure's labels is its section's, unless there are many or others are as large. */
+/**
+ * Returns the headings among a figure's labels. A heading above them is that of the section, unless there are many labels or several
+ * headings.
+ */
 function headingsAmong(lines: readonly string[], run: readonly number[]): number[] {
   const found = run.filter((at) => heading.test(lines[at] ?? ''))
   const [first, ...others] = found
@@ -105,7 +108,7 @@ function bare(line: string): string {
   return line.replace(/^#{1,6}\s+/, '')
 }
 
-/** Some fonts have hyphens for blanks. */
+/** Replaces hyphens in a heading: some fonts have them in place of blanks. */
 function mended(line: string): string {
   return heading.test(line) ? withoutAbsurdHyphens(line).replace(/(?<=\p{L})[-–]+$/u, '') : line
 }

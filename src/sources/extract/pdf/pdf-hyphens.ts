@@ -1,19 +1,19 @@
-/** A word that the end of a line breaks, as its two parts. */
+/** A word that is broken at the end of a line, as its two parts. */
 type BrokenWord = readonly [first: string, second: string]
 
 const broken = /(?<![\p{L}-])(\p{L}{2,})[-\u2010][^\S\n]*\n\s*(\p{Ll}{2,})(?![\p{L}-])/gu
 const word = /\p{L}+(?:[-\u2010]\p{L}+)*/gu
-/** Letters that each part needs to be a word of its own. */
+/** Minimum letters of each part that is a word of its own. */
 const fewLetters = 3
 
-/** The words that lines of a page break, as it stands. */
+/** Returns the words that are broken at line ends of a page. */
 export function brokenWords(text: string): BrokenWord[] {
   return Array.from(text.matchAll(broken), ([, first = '', second = '']) => [first, second] as const)
 }
 
 /**
- * Puts the hyphens of compound words back where a line ended in them, which readers take for broken words: those that the document
- * writes with a hyphen elsewhere, and those whose parts are words of it while the whole is none.
+ * Restores hyphens of compound words at line ends, where readers take them for broken words: if the document has the word with a hyphen
+ * elsewhere, or has both parts as words but not the whole.
  * @param pages Markdown, with its broken words joined
  */
 export function withCompoundHyphens<Page extends { markdown: string; broken: readonly BrokenWord[] }>(
@@ -23,7 +23,7 @@ export function withCompoundHyphens<Page extends { markdown: string; broken: rea
   if (all.length === 0) return [...pages]
   const counts = countWords(pages.map(({ markdown }) => markdown))
   const count = (text: string) => counts.get(text.toLowerCase()) ?? 0
-  // The joined words are in the text because of the breaks.
+  // The joined words are in the text only because of the line breaks.
   for (const parts of all) counts.set(parts.join('').toLowerCase(), count(parts.join('')) - 1)
   const isCompound = ([first, second]: BrokenWord) => {
     const [hyphenated, whole] = [count(`${first}-${second}`), count(first + second)]

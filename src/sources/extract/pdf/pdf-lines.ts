@@ -1,10 +1,10 @@
-/** Hyphens in a word that no word has. */
+/** Number of hyphens that no real word has. */
 const absurd = 6
 const joined = /^[-–]*\p{L}.*[-–]$/u
 
 /**
- * Whether the blanks of a line were recognised as hyphens, as where a font has no sign for them: each of its words ends in one. A
- * single one may be a word that the line breaks, but not before a capital.
+ * True if blanks were read as hyphens, as from a font without a sign for blanks: each word of the line ends in a hyphen. A single word that
+ * ends in one may be broken at the line's end, but not if the next line begins with a capital.
  */
 export function hasHyphensForBlanks(line: string, next: string): boolean {
   const words = line.split(' ')
@@ -12,7 +12,7 @@ export function hasHyphensForBlanks(line: string, next: string): boolean {
   return words.length > 1 || hyphensIn(line) > 2 || /^\p{Lu}/u.test(next)
 }
 
-/** A line with blanks for the hyphens that stand for some. */
+/** Replaces the hyphens of a line by blanks. */
 export function blanksForHyphens(line: string): string {
   return line
     .replace(/[-–]+(?:\s+|$)/g, ' ')
@@ -20,7 +20,7 @@ export function blanksForHyphens(line: string): string {
     .trim()
 }
 
-/** The same for single words that are whole lines. */
+/** Replaces hyphens by blanks within words that have too many of them. */
 export function withoutAbsurdHyphens(line: string): string {
   return line.replace(/\S+/g, (word) => {
     const isJoined = hyphensIn(word) >= absurd || (hyphensIn(word) > 2 && joined.test(word))
@@ -42,7 +42,7 @@ export function withoutBlanksWithin(text: string): string {
   return text.replace(blankWithin, '')
 }
 
-/** Joins a word that the end of a line has broken; other words with a blank, where their script has blanks. */
+/** Joins two lines: a word broken between them without its hyphen, others with a blank if their script has blanks. */
 export function joinLines(before: string, after: string): string {
   if (atEnd.test(before.slice(-2)) && atStart.test(after)) return before + after
   return /\p{L}[-\u00AD\u2010]$/u.test(before) && /^\p{Ll}/u.test(after)

@@ -25,7 +25,7 @@ export async function pdfFacts(bytes: Buffer): Promise<PdfFacts> {
   return (await withDocument(bytes, factsOf).catch(() => none)) ?? none
 }
 
-/** The plain text of each page, or of those that are wanted, as PDF.js reads it. @throws {Error} where it cannot */
+/** Returns the plain text of each page, or of the requested pages, as PDF.js reads it. @throws {Error} */
 export async function plainPages(
   bytes: Buffer,
   maxPages: number,
@@ -92,7 +92,7 @@ function cleanTitle(title: string): string {
   return collapse(title.replace(/[\p{Cc}\p{Cf}]/gu, ' ')).slice(0, maxTitle)
 }
 
-/** Programs put the name of their own file, or nothing of use, where the title belongs. */
+/** Many programs set the title to their file name, or to nothing of use. */
 function usefulTitle(title: string): string | undefined {
   const clean = cleanTitle(title)
     .replace(/^Microsoft \w+ - /i, '')

@@ -5,16 +5,16 @@ import { joinLines } from './pdf-lines.ts'
 
 export type PdfPage = { number: number; lines: string[] }
 
-/** Part of the words of its plain text from which on the Markdown of a page is not used, if it lacks them. */
+/** Share of a page's words that its Markdown may lack. Above it, the plain text is used. */
 const mostLost = 0.2
 
-/** Chooses between the two renderings of a page: layout is lost where Markdown would lose words, as it does on rotated pages. */
+/** Chooses between two renderings of a page. Uses the plain text if the Markdown would lose words, as on rotated pages. */
 export function pageMarkdown(markdown: string, text: string): string {
   const { all, missing } = missingWords(text, markdown)
   return missing > mostLost * all ? plainParagraphs(text) : cleanMarkdown(markdown)
 }
 
-/** Paragraphs of text as it stands on a page, its lines joined. */
+/** Returns the paragraphs of a page's plain text, with their lines joined. */
 export function plainParagraphs(text: string): string {
   return text
     .split(/\n[^\S\n]*\n/)
@@ -29,7 +29,7 @@ export function plainParagraphs(text: string): string {
     .join('\n\n')
 }
 
-/** Removes emphasis, which fonts often only appear to give, and wiki links, which nobody meant. */
+/** Removes emphasis, which is often only a side effect of fonts, and wiki links, which are unintended. */
 function cleanMarkdown(markdown: string): string {
   const lines = markdown.split('\n')
   const isFenced = fencedLines(lines)
@@ -46,7 +46,7 @@ function cleanLine(line: string): string {
 
 const maxRuns = 40
 
-/** Pages for people, such as `pages 1–3, 7`; of very many runs the first ones, and how many others there are. */
+/** Returns a list of page numbers for people, such as `pages 1–3, 7`. A list of more than 40 ranges ends with the number of other pages. */
 export function pageList(pages: readonly number[]): string {
   const runs: [first: number, last: number][] = []
   for (const page of pages.toSorted((one, other) => one - other)) {

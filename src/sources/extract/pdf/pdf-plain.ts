@@ -7,16 +7,16 @@ import { type PdfPage, plainParagraphs } from './pdf-page.ts'
 
 const heading = /^(#{1,6})\s+(.*)$/
 
-/** Lines that a header or footer may have. */
+/** Maximum lines of a header or footer. */
 const edgeLines = 3
 const pageNumber = /^(?:page\s+)?[-–—\s]*(?:\d{1,4}|[ivxlc]{1,7})[-–—\s]*(?:(?:of|\/)\s*\d{1,4})?$/i
 
 export const maxPages = 2000
 
-/** The text of a PDF by the second reader alone, for what ends the process of the first. Loads no native code. */
+/** Returns the text of a PDF by PDF.js alone, for documents that crash the first reader. Loads no native code. */
 export const extractPlainPdf: Extractor = async ({ file }) => secondReading(await readPdf(file))
 
-/** The bytes from the header of a PDF on, which may have others before it (ISO 32000-1, annex H). */
+/** Returns the bytes of a PDF from its header on, which other bytes may precede (ISO 32000-1, annex H). */
 export async function readPdf(file: string): Promise<Buffer> {
   const bytes = await readFile(file)
   const start = bytes.subarray(0, 1024).indexOf('%PDF-')
@@ -24,7 +24,7 @@ export async function readPdf(file: string): Promise<Buffer> {
   return bytes.subarray(start)
 }
 
-/** Plain text by another reader, for what the first one cannot read. */
+/** Returns the plain text by PDF.js, for documents that the first reader cannot read. */
 export async function secondReading(bytes: Buffer): Promise<Extraction> {
   const texts = await plainPages(bytes, maxPages).catch((cause: unknown) => {
     const isLocked = cause instanceof Error && cause.name === 'PasswordException'
@@ -60,8 +60,8 @@ export function hasText(pages: readonly PdfPage[]): boolean {
 }
 
 /**
- * Takes the lines off the edges of pages that most pages repeat word by word but for their own number, and page numbers. Where that
- * would leave most pages empty, what repeats is the text, and only page numbers go.
+ * Removes page numbers, and lines at page edges that most pages repeat, apart from their own number. If that would leave most pages empty,
+ * the repeated lines are the text, and only page numbers are removed.
  */
 function dropRunningLines(pages: readonly PdfPage[]): PdfPage[] {
   const running = runningLines(pages)
@@ -119,11 +119,11 @@ function plain(line: string): string {
 }
 
 /**
- * Makes bookmarks headings of their depth: the line that says the same, else a new one at the top of the page. Headings that
- * have no bookmark go below the one that they follow.
+ * Turns bookmarks into headings of their depth: the line with the same text, else a new line at the top of the page. Headings without a
+ * bookmark move below the level of the bookmark before them.
  */
 function withBookmarks(pages: readonly PdfPage[], bookmarks: readonly Bookmark[]): PdfPage[] {
-  // A single one is mostly the name of a file.
+  // A single bookmark is mostly the name of a file.
   if (bookmarks.length < 2) return [...pages]
   const byPage = Map.groupBy(bookmarks, ({ page }) => page)
   let depth = 0
@@ -171,7 +171,7 @@ function isText(line: string): boolean {
   return line !== '' && !/^(?:```|\||\s|[-*+] )/.test(line)
 }
 
-/** A line as letters and digits, with its number and without. */
+/** Returns the letters and digits of a line, with its page number and without. */
 function keysOf(line: string): string[] {
   const text = line.replace(/^#+\s+/, '').toLowerCase()
   const bare = text.replace(/^(?:(?:chapter|section|part)\s+)?[\divxlc]+(?:\\?\.\d+)*\\?[.:)]?\s+/, '')

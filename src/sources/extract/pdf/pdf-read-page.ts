@@ -18,27 +18,27 @@ export type ReadPage = {
   letters: number
   /** Reason why its text is not the content: the page is a picture, or its characters have no meaning for programs. */
   scan: 'picture' | 'garbled' | undefined
-  /** Whether nothing is drawn on it. */
+  /** Whether the page is blank. */
   isBlank: boolean
-  /** Words that its lines break. */
+  /** Words that are broken at line ends. */
   broken: ReturnType<typeof brokenWords>
   /** Filled fields of a form, as Markdown. */
   fields: string[]
-  /** Whether words stand in the order in which they are seen, from left to right, and not in that in which they are read. */
+  /** Whether words are in visual order, from left to right, not in reading order. */
   isVisual: boolean
-  /** Whether its lines do not run as the page is turned, or its words are broken into letters: then their order may be wrong. */
+  /** Whether most text is turned, or words are broken into letters, so that their order may be wrong. */
   isScrambled: boolean
 }
 
-/** Letters and digits of a page of which a picture is the main part. */
+/** Number of letters and digits below which a page may be a picture. */
 const sparseText = 100
-/** The part of a page from which on what is drawn on it may be a picture. */
+/** Minimum share of a page's area that a picture covers. */
 const largePart = 0.3
-/** The part of what is drawn that its text covers, where there is little else. */
+/** Share of the drawn area that text must cover for a page to be no picture. */
 const textPart = 0.25
-/** The part of the signs of a page that have no meaning, where its font does not say which letters they are. */
+/** Share of meaningless characters above which the text of a page is garbled. */
 const garbledPart = 0.1
-/** Flags of a field (ISO 32000-1, 12.7.4): one that hides what is typed. */
+/** Flag of a form field that hides its value (ISO 32000-1, 12.7.4). */
 const isPassword = 1 << 13
 const maxFields = 1000
 const maxValue = 10_000
@@ -61,7 +61,7 @@ export function readPdfPage(page: ParsedPage): ReadPage {
   }
 }
 
-/** Whether most of its letters stand on lines that run down, up, or upside down. */
+/** Whether most letters run down, up, or upside down. */
 function isTurned({ textItems }: ParsedPage): boolean {
   let [turned, all] = [0, 0]
   for (const { text, rotation = 0 } of textItems) {
@@ -81,13 +81,13 @@ function isGarbled(text: string, complexity: PageComplexityStats | undefined): b
   return (complexity?.isGarbled === true && isLatin(text)) || meaningless > signs * garbledPart
 }
 
-/** Sound text of other scripts passes for garbled, and what is recognised as English would take its place. */
+/** True if most letters are Latin. The check of the library misjudges other scripts as garbled, and OCR in English would replace them. */
 function isLatin(text: string): boolean {
   const latin = text.match(/\p{Script=Latin}/gu)?.length ?? 0
   return 2 * latin >= countLetters(text)
 }
 
-/** Pictures within form objects are in none of the figures that are kept of a page, but in what is drawn on it. */
+/** True if a picture covers the page. Pictures within form objects count only towards the drawn area. */
 function showsPicture({ complexity, contentBounds, textItems, width, height }: ParsedPage): boolean {
   if (complexity?.fullPageImage || (complexity?.imageCoverage ?? 0) > largePart) return true
   if (complexity?.reasons.includes('scanned')) return true
@@ -104,7 +104,7 @@ function areaOf(items: readonly Rect[]): number {
   return items.length === 0 ? 0 : (right - left) * (bottom - top)
 }
 
-/** The fields of a form that somebody has filled, as items of a list: what they are called, and what stands in them. */
+/** Returns the filled fields of a form as list items, with their names and values. */
 function filledFields(fields: readonly FormField[]): string[] {
   return fields.slice(0, maxFields).flatMap((field) => {
     const value = textOfField(field)
@@ -123,7 +123,7 @@ function textOfField({ type, fieldFlags, value, exportValue, checked, selectedOp
   return (selectedOptions.length > 0 ? selectedOptions.join(', ') : (value ?? '')).trim()
 }
 
-/** Joins letters that a page sets apart to words, by the gaps between them, which Markdown does not show. */
+/** Joins spaced-out letters to words by the gaps between them, which Markdown does not show. */
 function withJoinedLetters(markdown: string, items: readonly TextItem[]): string {
   const lines = Map.groupBy(items, ({ y, height }) => Math.round(y + height))
   let joined = markdown

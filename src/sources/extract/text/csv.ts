@@ -10,8 +10,8 @@ const maxCell = 10_000
 const numberLike = /^[\s+\-(]*[$€£]?\s*[\d.,]+\s*[%)]?$|^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}/
 
 /**
- * Comma-separated values, or those of another delimiter, as one table; as sections of 100 rows where there are more of them, and
- * beyond what DataTable writes out as statistics and the first rows, with the others for search.
+ * Reads values separated by commas or another delimiter as one table, or as sections of 100 rows. If the table is too large for
+ * `DataTable`, the Markdown has statistics and the first rows, and the others are for search.
  */
 export const extractCsv: Extractor = async ({ file }) => {
   const { text, doubts } = decodeDocument(await readFile(file))
@@ -56,13 +56,13 @@ function readRows(text: string): { rows: DataTable; further: FurtherColumns; war
   return { rows, further, warnings: [...warnings] }
 }
 
-/** Names: each there, each its own, and none of them a number or a date. */
+/** True if a row can be a header: no cell is empty, a number or a date, and no two are equal. */
 function isHeader(row: readonly string[]): boolean {
   const names = row.slice(0, maxColumns).map((cell) => cell.trim())
   return new Set(names).size === names.length && names.every((name) => name !== '' && !numberLike.test(name))
 }
 
-/** The parser's own guess, from the beginning; a comma where there is none. */
+/** Returns the delimiter that the parser detects at the beginning, or else a comma. */
 function delimiterOf(text: string): string {
   const { meta } = Papa.parse(text.slice(0, 64 * 1024), { preview: 20, skipEmptyLines: 'greedy' })
   return meta.delimiter || ','

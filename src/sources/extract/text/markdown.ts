@@ -9,7 +9,7 @@ const opening = /<!--|<(?:script|style|table)(?=[\s>])/i
 const maxHtmlLines = 500
 const heading = /^#\s+(.+)$/
 
-/** Markdown: its front matter gives title, tags and audience and goes, underlined headings become those of `#`, HTML goes. */
+/** Reads Markdown. Takes title, tags and audience from its front matter, turns underlined headings into ATX headings, and removes HTML. */
 export const extractMarkdown: Extractor = async ({ file }) => {
   const { text, doubts } = await readText(file)
   const { content, head } = openDocument(text, doubts)
@@ -17,7 +17,7 @@ export const extractMarkdown: Extractor = async ({ file }) => {
   return { ...head, title: head.title ?? firstTitle(markdown), markdown, anchors: [], shown: undefined }
 }
 
-/** Runs of lines that are no code, each with its headings put right, and without the HTML that spans lines. */
+/** Converts runs of lines outside code: normalises headings, and removes HTML that spans lines. */
 async function normalised(text: string): Promise<string> {
   const lines = text.split('\n')
   const isFenced = fencedLines(lines)
@@ -39,8 +39,8 @@ async function normalised(text: string): Promise<string> {
 }
 
 /**
- * Tables of HTML become those of Markdown; comments, scripts and styles that go on to another line go. What is not closed stays, and
- * is escaped.
+ * Turns HTML tables into Markdown tables, and removes comments, scripts and styles that span lines. An element that is never closed stays,
+ * and is escaped.
  */
 async function withoutLongHtml(lines: readonly string[]): Promise<string[]> {
   const result: string[] = []
@@ -65,7 +65,7 @@ async function tableLines(html: string): Promise<string[]> {
   return htmlToMarkdown(html).split('\n')
 }
 
-/** Returns the line on which an element or comment ends, all of its text, and the text behind it. */
+/** Returns the line on which an element or comment ends, its whole text, and the text behind it. */
 function closing(
   lines: readonly string[],
   from: number,

@@ -122,7 +122,7 @@ test('heads, feet and comments are counted', async () => {
   })
   const { markdown, warnings } = await extractBytes('docx', bytes)
   expect(markdown).toBe('Text.')
-  expect(warnings).toEqual(['Heads and feet of pages were left out: 5 words.', 'Comments were left out: 2.'])
+  expect(warnings).toEqual(['Headers and footers were left out: 5 words.', 'Comments were left out: 2.'])
 })
 
 test('runs that look the same are one, others keep their look', async () => {

@@ -24,7 +24,7 @@ export class ListNumbers {
     }
   }
 
-  /** A mark of the next item's number. */
+  /** Returns a mark for the number of the next item. */
   next(list: string, level: number): string {
     const { definition, restarts } = this.#lists.get(list) ?? { definition: list, restarts: new Map() }
     const counts = this.#counts.get(definition) ?? []
@@ -45,7 +45,7 @@ function firstNumbers(parent: XmlElement, name: string, start: string): Map<numb
   )
 }
 
-/** HTML with the first number of each list in place of the marks. */
+/** Returns HTML with the first number of each list in place of the marks. */
 export function withListStarts(html: string): string {
   return html
     .replace(ofFirstItem, (_, tags: string, number: string) => `<ol start="${number}"><li>${tags}`)

@@ -15,15 +15,15 @@ import { type ParagraphStyles, paragraphStyles } from './docx-styles.ts'
 
 const headBytes = 1024
 
-/** Characters of HTML that are converted at a time: their syntax tree takes many times as much memory. */
+/** Maximum characters of HTML that are converted at a time: a syntax tree takes many times as much memory. */
 const pieceSize = 2 ** 16
 
 const unread =
   /(?:theme|glossary|customXml|embeddings|media)\/|diagrams\/(?!data)|(?:comments\w+|settings|fontTable|webSettings)\.xml$/i
-/** Levels of documents within documents that are read. */
+/** Maximum depth of documents within documents. */
 const maxChunkDepth = 3
 const unreadChunk = 'A document within the document could not be read: open it in Word, and save it anew.'
-/** Fewer words of heads and feet are page numbers and the like. */
+/** Minimum words of headers and footers that are worth a warning: fewer are page numbers and the like. */
 const fewestWords = 5
 const relationshipTypes = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
 /** Styles that mammoth's own list lacks. */
@@ -76,7 +76,7 @@ async function readDocx(file: string | Buffer, depth = 0): Promise<Extraction> {
   }
 }
 
-/** Returns warnings about text beside that of the document. */
+/** Returns warnings about text outside the body, such as headers and comments. */
 function leftOut(document: OfficePackage): string[] {
   const links = document.relationships(document.main()).filter(({ external }) => !external)
   const parts = (...types: string[]) =>
@@ -85,12 +85,12 @@ function leftOut(document: OfficePackage): string[] {
   const words = texts.join(' ').match(/\p{L}{2,}/gu)?.length ?? 0
   const comments = parts('comments').flatMap((part) => descendants(part, 'comment')).length
   return [
-    ...(words >= fewestWords ? [`Heads and feet of pages were left out: ${words} words.`] : []),
+    ...(words >= fewestWords ? [`Headers and footers were left out: ${words} words.`] : []),
     ...(comments > 0 ? [`Comments were left out: ${comments}.`] : []),
   ]
 }
 
-/** Returns a small document of the parts that are read, each checked and cut down before a library sees it. */
+/** Returns a small document of the parts that are read, each checked and reduced before a library parses it. */
 function rewriteDocument(document: OfficePackage, styles: ParagraphStyles, chunks: (Buffer | undefined)[]): Buffer {
   const main = document.main()
   const links = document.relationships(main)

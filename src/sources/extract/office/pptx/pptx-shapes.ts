@@ -36,7 +36,7 @@ export function textBoxesOf(document: OfficePackage, name: string): string[] {
     .flatMap((shape) => blocksOf(shape, context))
 }
 
-/** The shapes that are seen, out of their groups; of alternatives the first, which newer programs show. */
+/** Returns the visible shapes, without their groups. Uses the first of alternatives, which newer programs show. */
 function shapesBelow(parent: XmlElement | undefined): XmlElement[] {
   return (parent?.children ?? []).flatMap((shape) => {
     if (isHidden(shape)) return []

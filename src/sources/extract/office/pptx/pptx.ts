@@ -10,8 +10,9 @@ import { shapesOf } from './pptx-shapes.ts'
 const maxSlides = 2_000
 
 /**
- * Reads a presentation (ECMA-376 Part 1, PresentationML): a section for each slide, in the order of the show, with what its shapes
- * say and the speaker's notes as a quotation. Hidden slides are left out, and told of. @throws {ExtractionError}
+ * Reads a presentation (ECMA-376 Part 1, PresentationML): a section for each slide, in the order of the show, with the text of its shapes,
+ * and the speaker's notes as a quotation. Leaves out hidden slides and reports them.
+ * @throws {ExtractionError}
  */
 export async function extractPptx({ file }: ExtractInput): Promise<Extraction> {
   const document = await OfficePackage.open(file, (name) => !/(?:theme|slideMasters|slideLayouts)\//i.test(name))
@@ -45,7 +46,7 @@ export async function extractPptx({ file }: ExtractInput): Promise<Extraction> {
   return { title: document.title() ?? firstTitle, markdown, anchors, warnings, shown: shown.join('\n') }
 }
 
-/** Returns the part names of all slides in the order of the show, which the names do not tell. */
+/** Returns the part names of all slides in the order of the show, which differs from that of the names. */
 function slideNames(document: OfficePackage): string[] {
   const main = document.main()
   const presentation = document.xml(main)

@@ -8,7 +8,7 @@ export type NumberFormat =
 
 const general: NumberFormat = { kind: 'general' }
 
-/** @param code of a format (ECMA-376 Part 1, 18.8.31), such as `dd/mm/yyyy` */
+/** Parses a format code (ECMA-376 Part 1, 18.8.31), such as `dd/mm/yyyy`. */
 export function numberFormat(code: string): NumberFormat {
   const positive = code
     .replace(/"[^"]*"|\\.|_.|\*./g, '')
@@ -159,7 +159,7 @@ function formatSection(value: number, { tokens, scale, isGrouped }: NumberSectio
   return value < 0 && /[1-9]/.test(digits) ? `-${text.trim()}` : text.trim()
 }
 
-/** Fills digits from the right; the first place takes all that are left. */
+/** Returns the digits before the decimal point, filled from the right. The first place takes all remaining digits. */
 function wholeText(
   tokens: readonly Token[],
   integer: string,
@@ -186,7 +186,7 @@ function wholeText(
   return text
 }
 
-/** Zeros at the end are shown only in the places that ask for them. */
+/** Returns the decimal point and the digits behind it. A trailing zero is shown only for a `0` in the format. */
 function fractionText(tokens: readonly Token[], digits: string, end: (token: Token) => string): string {
   const signs = tokens.flatMap((token) => (token.kind === 'digit' ? [token.sign] : []))
   const shown = Math.max(signs.lastIndexOf('0') + 1, digits.replace(/0+$/, '').length)

@@ -6,24 +6,24 @@ import { formatNumber } from './xlsx-number-format.ts'
 import { maxCell, richText, unescapeText, type Workbook } from './xlsx-workbook.ts'
 
 const maxColumns = 256
-/** Tables of one sheet; what comes after belongs to the last. */
+/** Maximum tables of one sheet. The last one takes all further rows. */
 const maxTables = 500
-/** Rows of one cell each that are lines above a table; more of them are a table. */
+/** Maximum rows with a single cell that are read as lines above a table. More of them are a table. */
 const maxLines = 20
-/** Cells that are filled because they are merged with one above. */
+/** Maximum cells that are filled with the text of a merged cell above. */
 const maxFilled = 10_000
 
 export type SheetText = {
   blocks: string[]
-  /** Texts of the cells that are shown, as they are read and before they become tables. */
+  /** Texts of the visible cells, before they become tables. */
   shown: string
   hiddenRows: number
   hiddenColumns: number
   further: FurtherColumns
-  /** Formulas without a value, as programs write them that do not calculate. */
+  /** Number of formulas without a value, as written by programs that do not calculate. */
   unsaved: number
   summarized: DataTable[]
-  /** Whether a cell is on a row and in a column that are shown. */
+  /** Whether the row and column of a cell are visible. */
   isShown: (reference: string) => boolean
 }
 
@@ -32,9 +32,9 @@ type Range = { top: number; left: number; bottom: number }
 /** Texts of the cells of a row. */
 type RowTexts = {
   cells: string[]
-  /** Values of cells whose text may be no number, such as `USD 1,250.50`. */
+  /** Values of cells whose text cannot be parsed as a number, such as `USD 1,250.50`. */
   numbers: (number | undefined)[]
-  /** Texts in the columns beyond those that tables have. */
+  /** Texts in columns beyond the maximum of a table. */
   beyond: string[]
 }
 
@@ -175,13 +175,13 @@ class SheetReader {
     if (!region.table.isSummarized) region.rows.push(this.#row)
   }
 
-  /** A single blank row sets off the header of a table, and not its end. */
+  /** A single blank row separates the header of a table, but does not end the table. */
   #isApart({ table }: Region): boolean {
     const blankRows = this.#row - this.#lastRow - 1
     return blankRows > 1 || (blankRows === 1 && !(table !== undefined && table.size < 2))
   }
 
-  /** A row says by itself what belongs to it when cells that were merged downwards all have the text. */
+  /** Vertically merged cells are filled, so that each row has all of its values. */
   #fillMerged(): void {
     let filled = 0
     for (const { top, left, bottom } of this.#merged) {

@@ -8,18 +8,18 @@ import { builtInFormat, type NumberFormat, numberFormat } from './xlsx-number-fo
 const maxSheets = 1_000
 /** Maximum number of charts of a sheet. */
 const maxCharts = 200
-/** Strings that cells share. */
+/** Maximum number of shared strings. */
 const maxStrings = 3_000_000
-/** Characters of a cell: Excel's own bound. */
+/** Maximum characters of a cell, as in Excel. */
 export const maxCell = 32_767
 
 export type Sheet = {
   name: string
   hidden: boolean
-  /** Blank where it holds nothing but a chart. */
+  /** Blank if the sheet consists of a chart alone. */
   part: Buffer | undefined
   charts: ChartTable[]
-  /** Names of the parts of what is drawn on it. */
+  /** Part names of the drawings on it. */
   drawings: string[]
   comments: () => CellComment[]
 }
@@ -29,7 +29,7 @@ export type CellComment = { cell: string; author: string; text: string }
 export type Workbook = {
   sheets: Sheet[]
   strings: readonly string[]
-  /** Indexed by the style of a cell. */
+  /** Number formats by the index of a cell's style. */
   formats: readonly NumberFormat[]
   /** Whether days are counted from 1904, as on old Macs. */
   is1904: boolean
@@ -70,7 +70,7 @@ function targetsOf(document: OfficePackage, part: string, type: string): string[
   return document.relationships(part).flatMap((link) => (link.type === type && !link.external ? [link.target] : []))
 }
 
-/** @param name of the part of a sheet */
+/** Returns the comments on the cells of a sheet. @param name of the sheet's part */
 function commentsOf(document: OfficePackage, name: string): CellComment[] {
   return targetsOf(document, name, 'comments').flatMap((target) => {
     const part = document.xml(target)
@@ -80,7 +80,7 @@ function commentsOf(document: OfficePackage, name: string): CellComment[] {
       const author = authors[Number(authorId)]?.text.trim() ?? ''
       const runs = (child(comment, 'text')?.children ?? []).filter(({ name }) => name !== 'rPh')
       const whole = runs.map((run) => (run.name === 't' ? run : child(run, 't'))?.text ?? '').join('')
-      // Older programs are told of a thread by an author that is none and by words that come before the comments.
+      // A thread has a placeholder as its author, and a note to older programs before its comments.
       const isThread = author.startsWith('tc=')
       const text = isThread ? whole.slice(whole.indexOf(':\n') + 1) : whole.replace(`${author}:`, '')
       return text.trim() === '' ? [] : [{ cell, author: isThread ? '' : author, text: unescapeText(text).trim() }]

@@ -9,13 +9,14 @@ import { shownRuns } from '../shown-runs.ts'
 import { readSheet, type SheetText } from './xlsx-sheet.ts'
 import { type CellComment, readWorkbook } from './xlsx-workbook.ts'
 
-/** Characters of Markdown, beyond which further sheets are left out. */
+/** Characters of Markdown beyond which further sheets are left out. */
 const maxCharacters = 16 * 2 ** 20
 
 /**
- * Reads a workbook (ECMA-376 Part 1, SpreadsheetML): a section for each sheet that is shown, its regions as tables, with the values
- * that formulas had when it was saved, and the comments on cells; below them, for search, the rows and columns that tables do not show. Hidden sheets, rows and
- * columns are left out, and told of. @throws {ExtractionError}
+ * Reads a workbook (ECMA-376 Part 1, SpreadsheetML): a section for each visible sheet, its regions as tables, with the values of formulas
+ * as saved, and the comments on cells. Rows and columns that tables leave out follow for search. Leaves out hidden sheets, rows and columns
+ * and reports them.
+ * @throws {ExtractionError}
  */
 export async function extractXlsx({ file }: ExtractInput): Promise<Extraction> {
   const document = await OfficePackage.open(
@@ -65,7 +66,7 @@ function commentLine({ cell, author, text }: CellComment): string {
   return `- ${cell}${author === '' ? '' : `, ${plainLine(author)}`}: ${plainLine(text)}`
 }
 
-/** Values of cells that are shown need not be told again: then the title of the chart is enough. */
+/** If the cells with a chart's values are visible, its title is enough. */
 function blocksOf(chart: ChartTable, shown: ReadonlySet<string>): string[] {
   const sheets = chart.references.map((reference) => /^'?(.*?)'?!/s.exec(reference)?.[1]?.replaceAll("''", "'") ?? '')
   const isShown = sheets.length > 0 && sheets.every((sheet) => shown.has(sheet))
