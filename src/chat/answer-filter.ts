@@ -36,7 +36,7 @@ export class AnswerFilter {
 /** Placeholder for a code span. */
 const held = '\ue000'
 
-/** Fenced code, and the blank lines between paragraphs, which no code span crosses. */
+/** Matches fenced code, and the blank lines between paragraphs, which no code span crosses. */
 const betweenProse = /(^(?:`{3,}|~{3,})[^\n]*\n[\s\S]*?^(?:`{3,}|~{3,})[ \t]*$|\n[ \t]*\n)/m
 
 /** Makes text safe to be quoted, without citations. Code spans stay as they are if all parsers see the same ones. */

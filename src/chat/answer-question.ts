@@ -31,9 +31,9 @@ import { askForKnowledgeBase, notReady } from './refused-answer.ts'
 const maxPassages = 20
 
 /**
- * Answers a question once for an idempotency key; a repetition returns the first answer. With a key the text comes in one piece,
- * because only then it is known to be the answer.
- * @throws what {@link chat} throws, and `idempotency_key_reused`
+ * Answers a question once for an idempotency key; a repetition returns the first answer. With a key, the text is yielded in one piece,
+ * because it may yet turn out to be the answer of an earlier request.
+ * @throws as {@link chat}, and `idempotency_key_reused`
  */
 export async function* chatOnce(
   ctx: Context,

@@ -29,7 +29,7 @@ export type Answer = {
   cited: string[]
   /** `extract`, or the name of the model. */
   answeredBy: string
-  /** True if one of two questions is refused. */
+  /** True if the message has two questions and one is refused. */
   isPartial?: true
   /** SeqIds of pages that a refusal quotes without citing them. */
   shown?: readonly string[]

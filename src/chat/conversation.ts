@@ -9,7 +9,7 @@ import type { Analyser } from '../search/text/analyser.ts'
 import type { ChatSession, ChatTurn } from '../state/chat-sessions.ts'
 import type { Turn } from './answerer.ts'
 
-/** Turns of a conversation that are considered for a question. */
+/** Maximum turns of a conversation that are considered for a question. */
 export const maxHistory = 10
 
 /**
@@ -55,7 +55,7 @@ export function isReadable({ grounds }: Pick<ChatTurn, 'grounds'>, view: KbView)
 
 /** Maximum earlier questions that a question can refer to. */
 const maxTurns = 3
-/** Maximum terms of a question that refers to earlier ones, whatever pronouns it has. */
+/** Maximum terms of a question that can refer to earlier ones. A longer question stands alone, even with pronouns. */
 const maxLeaningTerms = 4
 
 /** Connectives that continue a conversation in English, German, French, Spanish and Scandinavian languages. */
@@ -86,7 +86,7 @@ export function searchQuestion(message: string, history: readonly Turn[], analys
 }
 
 const asksForDefinition = /^\W*what(?:['’]s| is| are| does)\b/i
-/** Maximum rarity of the terms of a question about the main subject; 1 is a term that occurs nowhere. */
+/** Maximum rarity of the terms of a question about the main subject of all pages. A term that occurs nowhere has rarity 1. */
 const maxRarity = 0.15
 
 /**

@@ -107,10 +107,10 @@ export async function* askForKnowledgeBase(): AsyncGenerator<string, Answer> {
   return { text, cited: [], answeredBy: extractName }
 }
 
-/** Quotations of passages: an answer, or the nearest ones. `seqIds`: the pages that they are from. */
+/** Quotations of passages: an answer, or the nearest passages. `seqIds`: their pages. */
 export type Extract = {
   isAnswer: boolean
-  /** True if the answer lacks one of two questions. */
+  /** True if one of two questions is not answered. */
   isPartial: boolean
   pieces: string[]
   seqIds: string[]
@@ -118,7 +118,7 @@ export type Extract = {
   score: number
 }
 
-/** Yields an extract. Quotations that are no answer follow a refusal, without citations. */
+/** Yields an extract. Quotations that are not an answer follow a refusal, without citations. */
 export async function* answerFrom(
   { isAnswer, isPartial, pieces, seqIds }: Extract,
   { language }: Pick<Question, 'language'>,

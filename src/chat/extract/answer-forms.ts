@@ -1,5 +1,5 @@
 const counting = 'one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozens?|hundreds?|thousands?|millions?'
-/** A number outside names, identifiers and times: not the 1 of `SEV1`. */
+/** Matches a number outside names, identifiers and times: not the 1 of `SEV1`. */
 const number = String.raw`(?<![\p{L}\d_.#:-])\d[\d.,]*(?![\d_]|:\d)`
 const month = '(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*'
 const span = '(?:ms|(?:milli)?seconds?|secs?|s|min(?:ute)?s?|h|hrs?|hours?|d|days?|weeks?|months?|quarters?|years?)'

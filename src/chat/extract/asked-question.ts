@@ -42,12 +42,12 @@ export function askedWords(texts: readonly string[], question: Question, analyse
   return [...words.values()]
 }
 
-/** Returns the words of a text that are no stop words; `e-mail` and `web.yml` are one word each. */
+/** Returns the words of a text without stop words. `e-mail` and `web.yml` are one word each. */
 function wordsIn(text: string, analyser: Analyser): { tokens: Token[]; surface: string }[] {
   const runs: Token[][] = []
   let lastEnd = -1
   for (const token of analyser.tokens(text)) {
-    // The pair before has this character already.
+    // In scripts without spaces, tokens are overlapping pairs of characters. The previous pair covers this one.
     if (token.end === lastEnd) continue
     const isJoined = lastEnd >= 0 && /^[-_.'’]?$/.test(text.slice(lastEnd, token.start))
     if (isJoined && !isUnspaced(text.slice(token.start, token.end))) runs.at(-1)?.push(token)
@@ -75,7 +75,7 @@ export function isEnglish(language: string): boolean {
   return /^en\b/i.test(language)
 }
 
-/** Matches what divides two questions of one message. */
+/** Matches the border between two questions of one message. */
 const division =
   /(?<=\?)\s+|,?\s+and\s+(?=(?:what|which|who|when|where|why|how|is|are|can|may|must|do|does|did|should)\s+\S+\s+\S+)/i
 

@@ -24,19 +24,19 @@ const maxGap = 0.8
 const maxLength = 600
 /** Share of a word's weight if only the title or a heading has it. */
 const aboveShare = 0.7
-/** Share of the best unit's words from which a unit that limits them comes with it. */
+/** Minimum share of the best unit's words in a unit that limits it, for this unit to be quoted, too. */
 const sameSubject = 0.6
 
 /** Sentence, list item, table row or code that can be quoted. */
 type Unit = PassageUnit & {
   passage: Passage
-  /** Text of the passage that readers see. */
+  /** Visible text of the passage. */
   shown: string
   text: string
   terms: string
   /** Title of the page and headings above, outermost first. */
   path: readonly string[]
-  /** Numbers of the section and of the unit, over all passages. */
+  /** Number of the section, and of the unit, counted over all passages. */
   section: number
   position: number
 }
@@ -48,7 +48,7 @@ type Quotation = { first: Unit; last: Unit; text: string }
 export default function extractPassages(question: Question): Extract {
   const { message, history, language } = question
   const analyser = analyserFor(language)
-  // The ranks of a whole question are those of the earlier ones, too.
+  // The ranks belong to a search that included the earlier questions, so a question that stands alone ignores them.
   const rank = isWholeQuestion(message) ? { rank: 1 } : {}
   const passages = question.passages.slice(0, maxPassages).map((passage) => ({ ...passage, ...rank }))
   const units = unitsOf(passages, analyser, language)
@@ -114,7 +114,7 @@ function scoreUnits(texts: readonly string[], units: readonly Unit[], analyser: 
     ? [mismatchWith(message), asksWhether(message)]
     : [() => false, false]
   const asked = new Set(words.flatMap(({ terms }) => terms))
-  /** Returns the share of the question in terms, and in others with a smaller weight. */
+  /** Returns the share of the question's words in `text`. A word that is only in `others` counts less. */
   const cover = (text: string, others = '') => {
     const isIn = (place: string, terms: string[]) => terms.some((term) => place.includes(` ${term} `))
     const part = (terms: string[]) => (isIn(text, terms) ? 1 : isIn(others, terms) ? aboveShare : 0)
@@ -140,7 +140,7 @@ function scoreUnits(texts: readonly string[], units: readonly Unit[], analyser: 
   return scored.sort((a, b) => b.score - a.score)
 }
 
-/** Returns the best units with their neighbours. A unit of the same page that limits the best one comes with it. */
+/** Returns the best units with their neighbours, and the unit of the same page that limits the best one, if any. */
 function quotationsOf(scored: readonly ScoredUnit[], units: readonly Unit[], isEnglish: boolean): Quotation[] {
   const quotations: Quotation[] = []
   const add = ({ unit }: ScoredUnit) => {
@@ -173,7 +173,7 @@ function extend(unit: Unit, units: readonly Unit[]): Quotation {
   return { first, last, text: withClosedFence(leads + separator + text.trimStart().replaceAll(`\n${indent}`, '\n')) }
 }
 
-/** Closes code that its page leaves open, which would take in what follows the quotation. */
+/** Closes a code block or span that the page leaves open, which would otherwise include the text after the quotation. */
 function withClosedFence(text: string): string {
   let open = ''
   for (const [, fence = '', info = ''] of text.matchAll(/^ {0,3}(`{3,}|~{3,})(.*)$/gm)) {
@@ -183,7 +183,7 @@ function withClosedFence(text: string): string {
   return open === '' ? text : `${text.trimEnd()}\n${open}`
 }
 
-/** Returns what introduces a unit: the sentence before a list or code, the head of a table. */
+/** Returns the introduction of a unit: the sentence before a list or code, the head of a table. */
 function leadsOf({ lead, shown }: Pick<Unit, 'lead' | 'shown'>): string {
   const text = lead === undefined ? '' : shown.slice(lead.start, lead.end)
   if (lead === undefined || atxHeading(text) !== undefined) return ''

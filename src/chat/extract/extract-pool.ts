@@ -3,7 +3,7 @@ import { TaskFailed, TaskPool } from '../../system/task-pool.ts'
 import type { Answer, Answerer, Question } from '../answerer.ts'
 import { answerFrom, type Extract } from '../refused-answer.ts'
 
-/** Module with the extension of this file: `.ts` in a checkout, `.js` in the built package. */
+/** Path of the worker module: `.ts` in a checkout, `.js` in the built package. */
 const worker = new URL(`./extract-passages${import.meta.url.slice(-3)}`, import.meta.url)
 
 /** Answers with an extract, made in a thread, because reading the passages would block the event loop. */

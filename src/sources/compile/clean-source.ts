@@ -10,15 +10,15 @@ import { linkableTitle, maxTitle } from './titles/linkable-title.ts'
 /** A document's own title, and its blocks without the heading that is that title. */
 export type EntitledSource = { title: string; blocks: SourceBlock[] }
 
-/** Blocks that may stand before the heading that shows a document's title. */
+/** Maximum blocks before the heading that shows a document's title. */
 const maxBeforeTitle = 20
 /** Maximum characters of the file name that is appended to a title another Neuron has. */
 const maxName = 120
 
 /**
- * Returns the title of a document, and its blocks without running heads and feet. Comments are left out, too: if the document is cut
- * into pages, a comment could begin on one page and end on another. The title gets the file's name appended if a Neuron of another
- * origin has it (`taken`, as `linkKey` gives them).
+ * Returns the title of a document, and its blocks without running headers and footers. Comments are left out, too: if the document is cut
+ * into pages, a comment could begin on one page and end on another. The title gets the file's name appended if a Neuron of another origin
+ * has it (`taken`, as returned by `linkKey`).
  */
 export function entitledSource(
   extracted: Pick<Extracted, 'title' | 'markdown' | 'searchOnlyFrom' | 'anchors'>,
@@ -42,7 +42,7 @@ export function entitledSource(
   }
 }
 
-/** Lines of a document without comments, and the numbers of its running heads and feet, from 1. */
+/** Lines of a document without comments, and the 1-based numbers of its running headers and footers. */
 export function compiledLines({
   markdown,
   searchOnlyFrom,

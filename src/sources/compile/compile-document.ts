@@ -30,10 +30,10 @@ type Summary = {
   filename: string
   /** Sentences as plain text. */
   gist: readonly string[]
-  /** Markdown of what stands before the first section. */
+  /** Markdown of the text before the first section. */
   opening: string
   parts: readonly TitledPart[]
-  /** Number of parts without the limit. */
+  /** Number of parts if it were unlimited. */
   found: number
   figures: { words: number; pages: number; slides: number; sheets: number }
 }
@@ -43,11 +43,11 @@ export type CompileInput = {
   filename: string
   /** Tags given with the upload. */
   tags: readonly string[]
-  /** BCP 47, of the knowledge base. */
+  /** Language of the knowledge base, as a BCP 47 tag. */
   language: string
   /** Names by which texts may mention other Neurons of the knowledge base. */
   names: readonly LinkName[]
-  /** The pages of earlier editions, in their order. When the same file is compiled again, its pages are among them. */
+  /** The pages of earlier editions, in their order. If the same file is compiled again, its own pages are among them. */
   previous?: readonly OldPage[]
   /** Reasons, in words, why a curator must decide on all its pages. */
   doubts?: readonly string[]
@@ -64,17 +64,17 @@ export type DocumentPlan = {
   /** The blocks before the first part; all blocks if one page is enough. */
   preamble: SourceBlock[]
   parts: TitledPart[]
-  /** Number of parts without the limit. */
+  /** Number of parts if it were unlimited. */
   found: number
 }
 
-/** Characters of a document that becomes one page. */
+/** Maximum characters of a document that becomes one page. */
 const maxSinglePage = 6000
-/** Characters of a document that are used to detect its language. */
+/** Maximum characters of a document that are used to detect its language. */
 const maxSample = 100_000
-/** UTF-16 units of a heading that a title always contains. */
+/** UTF-16 units of a heading that a title contains at least. */
 const maxShown = 90
-/** Pages that are made before others get their turn. */
+/** Number of pages after which the event loop gets a turn. */
 const turn = 8
 
 /**
@@ -151,8 +151,8 @@ export async function compileDocument(
 }
 
 /**
- * Plans the title and the parts of a document. Depends on the document alone, except that no title is one of a Neuron of another
- * origin.
+ * Plans the title and the parts of a document. The plan depends on the document alone, except that titles of Neurons of another origin are
+ * avoided.
  */
 export function planDocument({
   extracted,
@@ -185,7 +185,7 @@ function partsOf(
   if (sizeOf(blocks) <= maxSinglePage) return whole
   const { parts, ...plan } = planParts(blocks)
   if (parts.length > 1) return { ...plan, parts: titleParts(parts, title, taken) }
-  // The pieces that the plan has left out do not come back.
+  // Uses the blocks of the plan, which left out some, not all blocks of the document.
   const kept = parts.flatMap((part) => [...(part.heading ? [part.heading] : []), ...part.blocks])
   return { ...whole, preamble: [...plan.preamble, ...kept] }
 }
@@ -200,7 +200,7 @@ function shownBlocks({ heading, blocks }: PlannedPart): SourceBlock[] {
   return heading && (line.length > maxShown || line.includes('](')) ? [heading, ...blocks] : blocks
 }
 
-/** Titles of the document's own parts, except single words, which could mean anything. */
+/** Returns the titles of the document's own parts, except single words, which could mean anything. */
 function siblingNames(parts: readonly TitledPart[]): LinkName[] {
   return parts.flatMap(({ title }) => (title.includes(' ') ? { name: title, title } : []))
 }
@@ -216,7 +216,7 @@ function isMarkdown(filename: string): boolean {
   return /\.(?:md|markdown|txt)$/i.test(filename)
 }
 
-/** The upload's, then terms as tags, none twice. */
+/** Returns the tags of the upload, then terms as tags, without duplicates. */
 function joinTags(tags: readonly string[], terms: readonly string[]): string[] {
   const joined = new Map<string, string>()
   for (const tag of [...tags, ...terms.map((term) => term.replaceAll(' ', '-'))]) {
@@ -244,7 +244,7 @@ function spanOf(name: 'pages' | 'slides', first: number | undefined, last = firs
   return first === undefined || last === undefined ? {} : { [name]: [first, Math.max(first, last)] }
 }
 
-/** Number of pages, slides and sheets that anchors name. */
+/** Counts the pages, slides and sheets that anchors name. */
 function extentOf(anchors: readonly Anchor[]): { pages: number; slides: number; sheets: number } {
   let [pages, slides] = [0, 0]
   const sheets = new Set<string>()
@@ -256,7 +256,7 @@ function extentOf(anchors: readonly Anchor[]): { pages: number; slides: number; 
   return { pages, slides, sheets: sheets.size }
 }
 
-/** The Markdown of a document's summary: its best sentences, its opening, its parts, its figures. */
+/** Returns the Markdown of a document's summary: its best sentences, its opening, its parts, its figures. */
 function summaryText({ filename, gist, opening, parts, found, figures }: Summary, words: CountedWords): string {
   return [
     gist.map((sentence) => `- ${escapeInline(sentence)}`).join('\n'),
@@ -270,7 +270,7 @@ function summaryText({ filename, gist, opening, parts, found, figures }: Summary
     .join('\n\n')
 }
 
-/** The parts as a nested list of wiki links, below the sections that they stand in. */
+/** Returns the parts as a nested list of wiki links, below the sections that contain them. */
 function outlineOf(parts: readonly TitledPart[]): string {
   const lines: string[] = []
   let open: string[] = []

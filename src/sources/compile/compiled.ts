@@ -1,7 +1,7 @@
 import type { Edge } from '../../rules/neurons/neuron.ts'
 
 export type CompiledPage = {
-  /** Stays the same for a part through all editions: `summary`, or a slug of the part's headings when it was first compiled. */
+  /** Key of a part, the same through all editions: `summary`, or a slug of its headings when it was first compiled. */
   key: string
   /** The part's own name in this edition: a slug of its headings, with a number if they repeat. */
   part?: string
@@ -17,9 +17,9 @@ export type CompiledPage = {
   place: PlaceInSource
   /** Reasons, for people, why a curator must decide on the page. */
   doubts?: string[]
-  /** Whether one of the doubts is that it may not be the next version of the page with its key. */
+  /** Whether the page may not be the next version of the page with its key, according to one of the doubts. */
   isUncertain?: true
-  /** The language model that had a part in it. */
+  /** Language model that wrote a part of the page. */
   model?: string
 }
 

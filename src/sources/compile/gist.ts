@@ -10,26 +10,26 @@ const longest = 400
 const fewestWords = 6
 /** Maximum number of sentences, from the beginning of the document, that are scored. */
 const maxSentences = 10_000
-/** Characters of a paragraph that are looked at. */
+/** Maximum characters of a paragraph that are read. */
 const maxParagraph = 20_000
 const beginning = /^["'“„«(]?[\p{Lu}\p{Lo}]/u
 const end = /[.!?。！？][)"'”“»]?$/u
-/** After these a sentence goes on. */
+/** Matches abbreviations after which a sentence continues. */
 const abbreviation =
   /(?:^|[\s(])(?:\p{L}|[A-Z][a-z]?|Dr|Mr|Mrs|Ms|Prof|St|cf|e\.g|i\.e|vs|al|Figs?|Eqs?|Nos?|Vol|pp?|z\.\s?B|d\.\s?h|bzw|ca)\.$/u
 /** Beginnings of sentences that refer to the previous one. */
 const leaning =
   /^(?:it|its|they|their|this|these|that|those|he|she|his|her|such|but|and|or|so|also|however|moreover|thus|then|er|sie|es|dies\p{Ll}*|aber|und|auch|dabei|damit|daher|deshalb)(?!\p{L})/iu
 const noProse = /^(?:\s{4}|\t|[>|<]|[-+*_=]{3}|\[\^?[^\]]+\]:)/
-/** Numbers of notes and references. */
+/** Matches numbers of notes and references. */
 const reference = / ?\[\d{1,3}(?:[,–-] ?\d{1,3})*\]/g
 const leader = /\.{4,}|(?:\. ){4,}|\|/
 
 /**
- * Three to five sentences of a document that tell most of what it is about, in their order, as plain text; fewer where it has few.
- * Each is the best of those with the likeliest word, by the probability of its words, which falls once a sentence has told them
- * (SumBasic: Nenkova and Vanderwende, "The impact of frequency on summarization", 2005), with a preference for the beginning and
- * for sentences that do not lean on another. Tables, code, lists and headings have none; of equal ones the first wins.
+ * Returns three to five sentences that summarise a document, in their order, as plain text; fewer for a short document. Picks the best
+ * sentence with the most probable word, then lowers the probability of the sentence's words, and repeats (SumBasic: Nenkova and
+ * Vanderwende, "The impact of frequency on summarization", 2005). Prefers the beginning, and sentences that do not refer to another.
+ * Ignores tables, code, lists and headings. Of equal sentences the first wins.
  */
 export function gistOf(blocks: readonly SourceBlock[], language: string, stopWords: ReadonlySet<string>): string[] {
   const sentences = sentencesOf(blocks, language, stopWords)

@@ -12,8 +12,8 @@ const escapedPlace = /[\uE000-\uE07F]/g
 const placeOffset = 0xe000
 
 /**
- * Approximate visible text of inline Markdown, on one line, in linear time. A parser would be exact, but hostile text could slow
- * it down. The result is used to count words and show sentences, and may be wrong for unusual markup.
+ * Returns the approximate visible text of inline Markdown, on one line, in linear time. A parser would be exact, but hostile text could
+ * slow it down. The result is used to count words and show sentences, and may be wrong for unusual markup.
  */
 export function inlineText(source: string): string {
   return source

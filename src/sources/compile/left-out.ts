@@ -7,7 +7,7 @@ import type { CompiledPage } from './compiled.ts'
 import { wordsIn } from './source-blocks.ts'
 import { headingText, withoutBareNumber } from './titles/heading-text.ts'
 
-/** Words of a document that no page of it has, by the reason. Numbers of headings, and rows that are only searched, do not count. */
+/** Words of a document that none of its pages contains, by reason. Numbers of headings, and rows that are only searched, do not count. */
 export type LeftOut = {
   /** Number of words in the document. */
   all: number
@@ -18,13 +18,13 @@ export type LeftOut = {
   lost: string[]
 }
 
-/** Part of the words from which on people are told what was left out. */
+/** Share of left-out words above which people are warned. */
 const mostUntold = 0.05
-/** Part of the words from which on a curator decides, if they are lost. */
+/** Share of lost words above which a curator decides. */
 const mostLost = 0.1
-/** Fewer words are not worth a warning. */
+/** Minimum number of left-out words for a warning. */
 const fewest = 5
-/** Lines, or pages, between two turns of others. */
+/** Number of lines, or pages, after which the event loop gets a turn. */
 const turn = 2000
 
 /** Compares the words of a document with those of the pages that were compiled from it without a model. Takes linear time. */

@@ -46,9 +46,9 @@ const german: Notices = {
   },
 }
 
-/** Keeps what models made of documents. */
+/** Store of the drafts that models made of documents. */
 export interface Drafts {
-  /** @param key hexadecimal digits. */
+  /** Finds a draft. @param key hexadecimal digits */
   find(key: string): Promise<Draft | undefined>
   keep(key: string, draft: Draft): Promise<void>
 }
@@ -68,29 +68,29 @@ export type ModelCompileInput = CompileInput & {
 }
 
 type Context = {
-  /** Aborts when nobody wants the result any more. */
+  /** Aborts when the result is no longer needed. */
   signal: AbortSignal
-  /** Requests that are done, and how many there are. */
+  /** Called with the number of completed requests, and of all. */
   onProgress: OnProgress
 }
 
-/** Raised whenever prompts or checks change: results that were kept before are then ignored. */
+/** Version of prompts and checks. Raise it whenever they change: earlier results are then ignored. */
 const version = 1
-/** A document with fewer characters is its own gist. */
+/** Minimum characters of a document that is summarised by the model. */
 const shortest = 1500
 const maxConcepts = 8
-/** Pieces of a document that a model is given. */
+/** Maximum pieces of a document that are sent to a model. */
 const maxPieces = 40
 const leastStatements = 2
 const maxTitles = 100
 const maxTitlesSize = 4000
-/** Characters of a document by which its language is told, and in which titles are looked for. */
+/** Maximum characters of a document in which its language and titles are detected. */
 const maxSample = 200_000
 
 /**
- * Compiles documents with a language model: first it says what a document is about and which pages it should become, then it
- * writes each of them. What the document does not say is dropped, and the same bytes give the same pages, since what the model made
- * of them is kept. If the model fails, the pages are those of `compileDocument`, and the summary and a warning say so.
+ * Compiles documents with a language model. The model first reports the subject of a document and the pages that it should become, then
+ * writes each page. Statements that the document does not support are dropped. Results are kept, so that the same bytes give the same
+ * pages. If the model fails, the pages are those of `compileDocument`, and the summary and a warning say so.
  */
 export class ModelCompiler {
   readonly #options: ModelCompilerOptions
@@ -147,7 +147,7 @@ class Drafting {
     this.#titles = titlesToShow(titles, sample, this.#language)
   }
 
-  /** @throws {CompilerModelError} where there would be nothing of the model's in the pages. */
+  /** Writes the draft. @throws {CompilerModelError} if no page would contain anything from the model */
   async run(): Promise<Draft> {
     const { preamble, parts } = this.#plan
     const shown = this.#shown(beginningsOf(preamble, parts))
@@ -175,7 +175,7 @@ class Drafting {
     }
   }
 
-  /** Each with parts that there are. */
+  /** Keeps only parts that exist. */
   #concepts(concepts: readonly { title: string; parts: readonly number[] }[]): { title: string; parts: number[] }[] {
     const { parts } = this.#plan
     return concepts.slice(0, maxConcepts).flatMap(({ title, parts: numbers }) => {
@@ -241,7 +241,7 @@ class Drafting {
   }
 }
 
-/** Titles that the document mentions, then others, as many as fit. */
+/** Returns the titles that the document mentions, then others, as many as fit. */
 function titlesToShow(titles: readonly string[], text: string, language: string): string[] {
   const names = new NameTrie(
     titles.map((title) => ({ name: title, title })),
@@ -263,7 +263,7 @@ function modelNotice(gap: ModelGap, extent: 'whole' | 'partly', language: string
   return sentence(/^de(?:-|$)/i.test(language) ? german : english, gap, extent)
 }
 
-/** The same as a warning on the Source: in English, as all that the API says of itself. */
+/** Returns the warning on the Source, in English, like all texts of the API. */
 function modelWarning(gap: ModelGap, extent: 'whole' | 'partly'): string {
   return sentence(english, gap, extent)
 }

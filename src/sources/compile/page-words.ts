@@ -44,7 +44,7 @@ const german: CountedWords = {
     `Das Dokument hat ${found} Abschnitte, mehr als eigene Seiten sein können: Sie stehen zusammen auf ${parts}.`,
 }
 
-/** Words in the language (BCP 47) of the knowledge base; else in English. */
+/** Returns the words in the language (BCP 47) of the knowledge base, or else in English. */
 export function pageWordsFor(language: string): CountedWords {
   return /^de(?:-|$)/i.test(language) ? german : english
 }

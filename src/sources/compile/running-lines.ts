@@ -1,13 +1,13 @@
 import { fold } from '../../rules/text/fold.ts'
 import type { Anchor } from '../extracted.ts'
 
-/** Number of lines at the top and at the bottom of a page that may be its head and foot. */
+/** Number of lines at the top and at the bottom of a page that may be its header and footer. */
 const edgeLines = 2
-/** Pages that repeat a head. */
+/** Minimum pages that repeat a header or footer. */
 const fewest = 3
 /** Maximum distance in pages between repetitions: left and right pages may have different heads. */
 const nextPages = 2
-/** UTF-16 units of the longest head or foot. */
+/** Maximum UTF-16 units of a header or footer. */
 const longest = 150
 const structured = /^(?:\||```|~~~| {4}|[-*+>] )/
 const pageNumber =
@@ -16,8 +16,8 @@ const pageNumber =
 type EdgeLine = { line: number; page: number; text: string }
 
 /**
- * Finds running heads and feet, as 1-based lines of a document: lines at the edge of at least three nearby pages that are equal
- * apart from numbers that grow with the pages; and lines with only a page number.
+ * Finds running headers and footers, as 1-based lines of a document: lines at the edge of at least three nearby pages that are equal apart
+ * from numbers that grow with the pages, and lines with only a page number.
  */
 export function runningLines(lines: readonly string[], anchors: readonly Anchor[]): Set<number> {
   const edges = edgesOf(lines, anchors)
@@ -29,7 +29,7 @@ export function runningLines(lines: readonly string[], anchors: readonly Anchor[
   return running
 }
 
-/** The part of a line that is compared: its words, without numbers. */
+/** Returns the part of a line that is compared: its words, without numbers. */
 export function keyOf(text: string): string {
   return isNumber(text) ? '' : (fold(bare(text)).match(/\p{L}+/gu) ?? []).join(' ')
 }
@@ -48,7 +48,7 @@ function edgesOf(lines: readonly string[], anchors: readonly Anchor[]): EdgeLine
   })
 }
 
-/** Returns the lines, all with the same words, that pages near each other repeat. */
+/** Returns the lines that nearby pages repeat, among lines with the same words. */
 function nearby(found: readonly EdgeLine[]): EdgeLine[] {
   const repeated: EdgeLine[] = []
   let chain: EdgeLine[] = []
@@ -71,7 +71,7 @@ function isRunning(chain: readonly EdgeLine[]): boolean {
   return others.every(({ text }) => bare(text) === bare(first?.text ?? '')) || growing(chain).length === chain.length
 }
 
-/** Lines with nothing but the number of their page. */
+/** Returns the lines with nothing but the number of their page. */
 function numbered(found: readonly EdgeLine[]): EdgeLine[] {
   const grown = growing(found)
   return grown.length >= fewest ? grown : []

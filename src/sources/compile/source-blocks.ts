@@ -13,18 +13,18 @@ export type SourceBlock = {
   repeatsHeader?: true
 }
 
-/** Code in a list ends with it. */
+/** Code in a list ends with the list. */
 type Fence = { marker: string; isInList: boolean }
 
 const blank = /^[ \t]*$/
-/** Behind any indentation and marker of an item: what looks like a heading in the code of a list is none. */
+/** Matches a fence behind the indentation and markers of list items, since a line in such code may look like a heading. */
 const fence = /^(\s*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*)(?:(`{3,})[^`]*|(~{3,}).*)$/s
 const rule = /^ {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$/
 const item = /^ {0,3}(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)/
-/** List item that may interrupt a paragraph. */
+/** Matches a list item that may interrupt a paragraph. */
 const interruptingItem = /^ {0,3}(?:[-+*]|1[.)])[ \t]+\S/
 const indented = /^(?: {2}|\t)/
-/** Characters of a line above which it is text, whatever it begins with. */
+/** Maximum characters of a line that is more than text. A longer one is text, however it begins. */
 const maxHeading = 500
 const wordPattern = /[\p{L}\p{M}\p{N}]+/gu
 const word = /[\p{L}\p{M}]{2}|[\p{N}\p{Lo}]/u
@@ -32,8 +32,8 @@ const delimiterCell = /^:?-+:?$/
 const address = /(?:https?:\/\/|www\.)\S+/gi
 
 /**
- * Divides a document into blocks, in time linear in its lines. Uses no parser, because hostile text could slow it down. A list
- * continues over blank lines if an indented line or an item follows. Blank lines between blocks belong to none.
+ * Divides a document into blocks, in time linear in its lines. Uses no parser, because hostile text could slow it down. A list continues
+ * over blank lines if an indented line or an item follows. Blank lines between blocks are part of none.
  */
 export function sourceBlocks(markdown: string): SourceBlock[] {
   const scan = new BlockScan()
@@ -45,7 +45,7 @@ class BlockScan {
   readonly blocks: SourceBlock[] = []
   #open: SourceBlock | undefined
   #code: Fence | undefined
-  /** Whether a blank line stands behind the list that is open. */
+  /** Whether the open list is followed by a blank line. */
   #isAfterBlank = false
 
   take(line: string, number: number): void {
@@ -107,19 +107,19 @@ class BlockScan {
   }
 }
 
-/** Characters, with one for each line's end. */
+/** Counts the characters, with one for each line's end. */
 export function sizeOf(blocks: readonly SourceBlock[]): number {
   let size = 0
   for (const { lines } of blocks) for (const line of lines) size += line.length + 1
   return size
 }
 
-/** Words of Markdown as they are written. Letters that stand alone are none: broken text consists of them. */
+/** Returns the words of Markdown as written. Letters that stand alone do not count: broken text consists of them. */
 export function wordsIn(markdown: string): string[] {
   return (markdown.match(wordPattern) ?? []).filter((each) => word.test(each))
 }
 
-/** Whether a block says anything that no block before it has said. */
+/** Whether a block has words, apart from a repeated header. */
 export function hasWords({ repeatsHeader, lines }: SourceBlock): boolean {
   return (repeatsHeader ? lines.slice(2) : lines).some((line) => word.test(line))
 }
@@ -143,7 +143,7 @@ function isDelimiterRow(line: string): boolean {
   return cells.split('|').every((cell) => delimiterCell.test(cell.trim()))
 }
 
-/** The Markdown of blocks that become a page, with headings that begin at level 2. */
+/** Returns the Markdown of blocks that become a page, with headings that begin at level 2. */
 export function pageText(blocks: readonly SourceBlock[]): string {
   let top = 6
   for (const { depth } of blocks) if (depth > 0) top = Math.min(top, depth)
@@ -155,7 +155,7 @@ export function pageText(blocks: readonly SourceBlock[]): string {
     .join('\n\n')
 }
 
-/** Approximate visible text of paragraphs and lists, one per line, without URLs. */
+/** Returns the approximate visible text of paragraphs and lists, one per line, without URLs. */
 export function proseOf(blocks: readonly SourceBlock[]): string {
   return blocks
     .filter(({ kind }) => kind === 'paragraph' || kind === 'list')

@@ -1,23 +1,23 @@
 import { fold } from '../../rules/text/fold.ts'
 
-/** The text of a page: its name, and words of its prose in runs that nothing parts. */
+/** Text of a page: its name, and the words of its prose in uninterrupted runs. */
 export type PageWords = { name: string; text: string }
 
 type Term = { key: string; written: string; length: number; count: number; pages: number }
 type Counts = Map<string, { written: string; length: number; count: number }>
 
-/** Characters of a document that are counted. */
+/** Maximum characters of a document that are counted. */
 const maxText = 4_000_000
 const longestWord = 40
 const run = /[\p{L}\p{M}\p{N}'’-]+(?:[ \n][\p{L}\p{M}\p{N}'’-]+)*/gu
-/** English words that name no thing. */
+/** English words that do not name a thing. */
 const noThing = /(?:ing|ed|ly|ive|able|ous|al)$/
 
 /**
- * Terms of a document's pages, best first: words and pairs of words that stand together without a stop word or a sign between them
- * (RAKE: Rose et al., "Automatic keyword extraction from individual documents", 2010), by how often they do when they are part of
- * no longer one (C-value: Frantzi, Ananiadou and Mima, "Automatic recognition of multi-word terms", 2000). What stands in a
- * heading counts twice. A page's own terms are those that few other pages have. Of equal ones the first in code unit order wins.
+ * Returns the terms of a document's pages, best first. Candidates are words, and pairs of words without a stop word or a sign between them
+ * (RAKE: Rose et al., "Automatic keyword extraction from individual documents", 2010), scored by the frequency with which they are not part
+ * of a longer candidate (C-value: Frantzi, Ananiadou and Mima, "Automatic recognition of multi-word terms", 2000). Headings count twice. A
+ * page's own terms are those that few other pages have. Of equal terms the first in code unit order wins.
  */
 export function termsOf(
   pages: readonly PageWords[],
@@ -81,11 +81,11 @@ function isContent(word: string, stopWords: ReadonlySet<string>): boolean {
   return word.length >= 3 && /^\p{L}.*\p{L}|^\p{L}.*\p{N}$/u.test(word) && !stopWords.has(fold(word))
 }
 
-/** C-value; of a word alone without what its commonest pair explains. */
+/** Returns the weight of a term, its C-value. Words that do not name a thing, and short ones, weigh less. */
 function weightOf(term: Pick<Term, 'key' | 'length' | 'count'>, all: ReadonlyMap<string, { count: number }>): number {
   if (term.length > 1) {
     const rarest = Math.min(...term.key.split(' ').map((word) => all.get(word)?.count ?? term.count))
-    // A pair that stands together by chance is a small part of what either word is found in.
+    // A pair that occurs by chance accounts for a small part of the occurrences of either word.
     return Math.log2(3) * term.count * (0.5 + term.count / (2 * Math.max(rarest, 1)))
   }
   return term.key.length < 4 || noThing.test(term.key) ? term.count * 0.25 : term.count * 0.7

@@ -2,25 +2,25 @@ import { deflateSync } from 'node:zlib'
 import { hasBrokenWords } from '../broken-words.ts'
 import type { Extracted } from '../extracted.ts'
 
-/** UTF-16 units of a text that are looked at. */
+/** Maximum UTF-16 units of a text that are examined. */
 const maxText = 200_000
-/** UTF-16 units that are compressed to measure how repetitive the text is. */
+/** Maximum UTF-16 units that are compressed to measure how repetitive the text is. */
 const maxCompressed = 100_000
 /** Mean confidence of recognition below which a text has many wrong words. */
 const leastConfidence = 0.7
-/** Part of the words above which it matters that they were recognised. */
+/** Share of recognised words above which the confidence of recognition matters. */
 const leastRecognised = 0.1
-/** Words below which a text is nothing but the notice that it has. */
+/** Minimum words of a text that consists of more than a notice. */
 const shortText = 300
-/** UTF-16 units in which a notice is looked for. */
+/** Maximum UTF-16 units in which a notice is searched. */
 const maxNotice = 5000
-/** Different words of a text that says nothing. */
+/** Maximum different words of a text without content. */
 const fewWords = 5
-/** UTF-16 units above which repetition tells something. */
+/** Minimum UTF-16 units of a text whose repetition is measured. */
 const leastForRepetition = 2000
-/** Compression ratio of a text that repeats itself. Prose compresses threefold, logs up to thirtyfold. */
+/** Minimum compression ratio of a repetitive text. Prose compresses threefold, logs up to thirtyfold. */
 const mostCompressed = 100
-/** Part of a text that its commonest sentence may take. */
+/** Maximum share of its commonest sentence in a text. */
 const mostOfSentence = 0.6
 
 const notices: readonly [RegExp, string][] = [
@@ -38,12 +38,12 @@ const notices: readonly [RegExp, string][] = [
     'a message instead of a document',
   ],
 ]
-/** UTF-8 that was read as Latin-1 or Windows-1252: a lead byte and what follows it (R. Speer, ftfy, 2019). */
+/** Matches UTF-8 that was read as Latin-1 or Windows-1252: a lead byte and its continuation bytes (R. Speer, ftfy, 2019). */
 const mistakenUtf8 =
   /[ÂÃÄÅÐÑØÙ][\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]|[àáâãäåæçèéêëìíîï][\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]{2}|(?<!\p{L})â(?!\p{L})/gu
-/** Words of a single-byte script that was read as another: nothing but accented letters and signs. */
+/** Matches words of a single-byte script that were decoded as another: only accented letters and signs. */
 const accentedWord = /(?<![\p{L}\p{M}])[\u00a1-\u00ff\u0192\u201a\u201e\u2020\u2021\u02c6\u2030]{4,}(?![\p{L}\p{M}])/gu
-/** A sign within a word that no language has there. */
+/** Matches a sign within a word that has no place there in any language. */
 const brokenWord = /(?<=\p{L})[\u00a1-\u00b6\u00b8\u00b9\u00bb-\u00bf¤×÷†‡‰$&%](?=\p{L})/gu
 const encodedRun = /[A-Za-z0-9+/=]{60,}/g
 

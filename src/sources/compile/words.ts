@@ -2,7 +2,7 @@ import { fold } from '../../rules/text/fold.ts'
 import { primaryLanguage } from '../../rules/text/language.ts'
 import { stopWordsFor as functionWordsFor } from '../../rules/text/stop-words.ts'
 
-/** Languages whose texts are told apart. */
+/** Languages that are detected. */
 const languages = [
   'cs',
   'da',
@@ -22,7 +22,7 @@ const languages = [
   'uk',
 ] as const
 
-/** Words of any document, which are sought but are not what it is about. */
+/** Words that are common in any document: searchable, but never its subject. */
 const common: Readonly<Record<string, string>> = {
   en: `also had she her may might must should could would one two three however thus therefore although though since while upon
     within without among using used use uses based many much more most such several both each other another same different new
@@ -32,7 +32,7 @@ const common: Readonly<Record<string, string>> = {
     et al etc figure table section chapter page see example following`,
 }
 
-/** Words of a text that are enough to tell its language. */
+/** Number of words from which the language of a text is detected. */
 const sample = 5000
 const wordPattern = /[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}]+)*/gu
 /** Scripts without blanks between words. */
@@ -44,7 +44,7 @@ export function sourceWords(text: string, language: string): string[] {
   return Array.from(segments).flatMap(({ segment, isWordLike }) => (isWordLike ? segment : []))
 }
 
-/** The primary language (BCP 47) whose stop words a text has most of; that of the knowledge base where there are few of any. */
+/** Returns the primary language (BCP 47) with the most stop words in a text, or that of the knowledge base if there are few. */
 export function languageOf(words: readonly string[], fallback: string): string {
   const folded = words.slice(0, sample).map(fold)
   const counts = languages.map((language) => {

@@ -5,35 +5,34 @@ import { countedTitle, titleChoices, uniqueTitle } from '../parts/part-titles.ts
 import { matchSections, type OldSection } from './match-sections.ts'
 import { overlapsOf } from './overlaps.ts'
 
-/** A page that a document has become before. */
+/** Page that an earlier edition of the document became. */
 export type OldPage = OldSection & {
   /** See `CompiledPage`. */
   key: string
   title: string
-  /** The part that it was made from, if its file had the same bytes. */
+  /** Part that it was made from, if its file had the same bytes. */
   part?: string | undefined
 }
 
-/** A part as a page; `part` is its own name in its document, whatever was there before. */
+/** Part that becomes a page. `part`: its own name in its document, whatever earlier editions had. */
 export type ContinuedPart = WrittenPart & { part: string; doubt?: string }
 
 type Document = {
   title: string
-  /** Titles that its parts must not have, as `linkKey` gives them. */
+  /** Titles that its parts must not have, as returned by `linkKey`. */
   taken: ReadonlySet<string>
 }
 
 export const summaryKey = 'summary'
-/** Bytes of a key. */
+/** Maximum bytes of a key. */
 const maxKey = 300
 /** Minimum resemblance or containment for a document to be the next edition of another. */
 const [leastResemblance, leastContainment] = [0.1, 0.3]
 const count = / \((\d+)\)$/
 
 /**
- * Gives each part the key of the page that it continues, and that page's title if the document still names it so. Other parts get
- * a key and a title that no page ever had. `texts` are the texts of the parts, in Markdown; `olds` are in the order of their
- * document.
+ * Gives each part the key of the page that it continues, and that page's title if the document still has it. Other parts get a key and a
+ * title that no page ever had. `texts` are the texts of the parts, in Markdown; `olds` are in the order of their document.
  */
 export async function continueParts(
   parts: readonly WrittenPart[],
@@ -55,7 +54,7 @@ export async function continueParts(
     return title !== undefined && isNamed(section, title) ? title : undefined
   })
   const continued = new Set(matches.map((match) => match?.old))
-  // A page whose removal waits still has its title.
+  // A page whose removal is pending still has its title.
   const waiting = sections.filter(({ isGone }, old) => !isGone && !continued.has(old))
   const titles = new Set([...taken, linkKey(document), ...waiting.map(({ title }) => linkKey(title))])
   for (const [section, title] of kept.entries()) {

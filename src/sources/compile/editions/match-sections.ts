@@ -2,7 +2,7 @@ import { type Overlap, overlapsOf } from './overlaps.ts'
 
 /** A section of the previous edition, or a Neuron that was made from an earlier one. */
 export type OldSection = {
-  /** Markdown, as it was proposed last. */
+  /** Markdown of the latest proposal. */
   text: string
   /** True if its Neuron was removed from main, or its text was rejected. Only a text that is certainly the same restores it. */
   isGone: boolean
@@ -23,11 +23,11 @@ export type SectionMatch = {
 const enough = 0.3
 /** Minimum containment of two sections with the same name to be the same. */
 const mostly = 0.6
-/** Below this resemblance, two texts in one language are unrelated. */
+/** Maximum resemblance of two unrelated texts in one language. */
 const noise = 0.1
 /** Minimum resemblance of a text to a rejected one to count as the same. */
 const refusal = 0.9
-/** Margin by which the best old section must resemble a new one more than the second best. */
+/** Minimum margin by which the best old section must resemble a new one more than the second best. */
 const margin = 0.05
 const rounding = 1e-9
 
@@ -72,7 +72,7 @@ export async function matchSections(
     if (old === undefined || taken.has(old) || refusedOf[section]?.has(old)) continue
     const list = likely[section] ?? []
     const own = list.find((overlap) => overlap.old === old) ?? { old, resemblance: 0, containment: 0 }
-    // Only what resembles none, or this one most.
+    // Only sections that resemble no other, or this one most, are aligned.
     if (list.every(({ resemblance }) => resemblance < noise || resemblance <= own.resemblance)) match(section, own)
   }
   return matches
@@ -90,7 +90,7 @@ function strongestClaims(claims: readonly Overlap[][]): Overlap[][] {
   return claims.map((list) => list.filter(({ old, resemblance }) => resemblance > (most.get(old) ?? 0) - rounding))
 }
 
-/** The alignment with the greatest total resemblance in which both sides keep their order. */
+/** Returns the alignment with the greatest total resemblance in which both sides keep their order. */
 function inOrder(claims: readonly Overlap[][], olds: number): [section: number, overlap: Overlap][] {
   const width = olds + 1
   const sums = new Float64Array((claims.length + 1) * width)
@@ -115,7 +115,7 @@ function inOrder(claims: readonly Overlap[][], olds: number): [section: number, 
   return aligned.reverse()
 }
 
-/** The old section with the same name, if both are the only ones with that name. */
+/** Returns the old section with the same name, if the name is unique on both sides. */
 function namesake(
   section: number,
   { olds, news, sameName }: { olds: readonly OldSection[]; news: readonly string[]; sameName: SameName },

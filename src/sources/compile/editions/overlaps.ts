@@ -6,27 +6,27 @@ import { inlineText } from '../inline-text.ts'
 export type Overlap = {
   /** Index of the old text. */
   old: number
-  /** Shared part of all that either text says (Jaccard coefficient). */
+  /** Jaccard coefficient: the shared part of both texts together. */
   resemblance: number
   /** Shared part of the shorter text. */
   containment: number
 }
 
-/** Maximum of shingles of all texts together. If there are more, a sample is compared. */
+/** Maximum shingles of all texts together. If there are more, a sample is compared. */
 const maxShingles = 1_000_000
-/** A shingle in more texts than this, and in more than a tenth of them, does not distinguish any. */
+/** Maximum number of texts, if they are also a tenth of all, with a shingle that still distinguishes texts. */
 const fewest = 20
-/** Above the number of different words. */
+/** Number above that of all different words. */
 const wordBase = 2 ** 25
 /** Number of texts that are processed before yielding to the event loop. */
 const turn = 16
 
 /**
- * The overlaps of each new Markdown text with the old ones. Resemblance (Jaccard) and containment are those of the sets of
- * pairs of neighbouring words, beginning and end included (A. Broder, "On the resemblance and containment of documents",
- * 1997), without the pairs that many texts have (Broder, Glassman, Manasse and Zweig, "Syntactic clustering of the Web",
- * 1997). Above a million pairs a sample is compared, the same of every text (Broder's sketches modulo m). Texts of the same words
- * always resemble each other entirely. Takes time in proportion to the words, and to the pairs of texts that share some.
+ * Returns the overlaps of each new Markdown text with the old ones. Resemblance (Jaccard) and containment compare the sets of pairs of
+ * neighbouring words, beginning and end included (A. Broder, "On the resemblance and containment of documents", 1997), without the pairs
+ * that many texts have (Broder, Glassman, Manasse and Zweig, "Syntactic clustering of the Web", 1997). Above a million pairs, the same
+ * sample of each text is compared (Broder's sketches modulo m). Texts with the same words always have resemblance 1. Takes time in
+ * proportion to the words, and to the pairs of texts that share some.
  */
 export async function overlapsOf(olds: readonly string[], news: readonly string[]): Promise<Overlap[][]> {
   if (olds.length === 0) return news.map(() => [])
@@ -61,7 +61,7 @@ export async function overlapsOf(olds: readonly string[], news: readonly string[
   return found
 }
 
-/** `key` is the same for texts of the same words. */
+/** Shingles of a text. Texts with the same words have the same `key`. */
 type Shingled = { key: string; shingles: Set<number> }
 
 async function shinglesOf(sides: readonly (readonly string[])[]): Promise<Shingled[][]> {
@@ -97,7 +97,7 @@ async function shinglesOf(sides: readonly (readonly string[])[]): Promise<Shingl
   return shingled
 }
 
-/** A hash of two words, by which shingles are sampled. */
+/** Returns a hash of two words, by which shingles are sampled. */
 function spread(one: number, other: number): number {
   let mixed = Math.imul(one ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(other, 0xc2b2ae35)
   mixed = Math.imul(mixed ^ (mixed >>> 15), 0x27d4eb2f)

@@ -15,16 +15,19 @@ const taking = /[\\<@]|\]\(|\]:|:\/\/|www\./i
 const html = /<[a-z/!?]/i
 const simpleDestination = /\]\([^\s()<>"'`\\]*\)/g
 const address = /:\/\/|@|www\.|mailto:/i
-/** Beside these a link would be another construct, or no longer be one. */
+/** Matches text before or behind which a link would become another construct, or none. */
 const clashesBefore = /[\]![\\#$^]$/
 const clashesAfter = /^[[(\\$]/
-/** Delimiters of emphasis, of which a bracket in place of a letter can make others: CommonMark's left- and right-flanking runs. */
+/**
+ * Matches delimiters of emphasis. A bracket next to them can change whether they open or close it (CommonMark's left- and right-flanking
+ * runs).
+ */
 const delimitersBefore = /([^\s*_~])([*_~]+)$/u
 const delimitersAfter = /^([*_~]+)([^\s*_~])/u
-/** Run of delimiters that fills the whole distance that is checked, `near`. */
+/** Matches delimiters that fill all of the characters checked ({@link near}). */
 const onlyDelimiters = /^[*_~]{8}$/
 const wordCharacter = /[\p{L}\p{N}]/u
-/** Characters beside a mention that are looked at. */
+/** Number of characters before and behind a mention that are checked. */
 const near = 8
 
 /**
@@ -56,8 +59,8 @@ export function withoutForgedLinks(content: string, keepsPlain: boolean): string
 }
 
 /**
- * Adds a wiki link to the first mention of each Neuron, except those in `linked` (as `linkKey` gives them). Changes only text
- * that is certainly not code, a heading, or part of a link or URL. The rest stays the same, byte for byte.
+ * Adds a wiki link to the first mention of each Neuron, except those in `linked` (as returned by `linkKey`). Changes only text that is
+ * certainly not code, a heading, or part of a link or URL. The rest stays the same, byte for byte.
  */
 export function linkMentions(content: string, names: NameTrie, linked: ReadonlySet<string>): string {
   const seen = new Set(linked)
@@ -84,12 +87,14 @@ export function linkMentions(content: string, names: NameTrie, linked: ReadonlyS
   return splice(content, edits)
 }
 
-/** @param place where the line begins in the text of its block */
+/** Links the mentions in a line. @param place offset of the line in the text of its block */
 function mentionsIn(masked: string, names: NameTrie, { block, at }: { block: string; at: number }): NameMention[] {
   return names.mentionsIn(masked).filter(({ start, end }) => !clashes(block, at + start, at + end))
 }
 
-/** Whether Markdown would read brackets around `start` to `end` as something other than a link, or read the text beside them differently. */
+/**
+ * Whether brackets around `start` to `end` would be read as something other than a link, or would change how the text next to them is read.
+ */
 function clashes(block: string, start: number, end: number): boolean {
   const before = block.slice(Math.max(0, start - near), start)
   const after = block.slice(end, end + near)
@@ -98,13 +103,13 @@ function clashes(block: string, start: number, end: number): boolean {
   const [, outer = '', opening = ''] = delimitersBefore.exec(before) ?? []
   const [, closing = '', next = ''] = delimitersAfter.exec(after) ?? []
   if (wordCharacter.test(outer) || wordCharacter.test(next)) return true
-  // Beside punctuation they can close what was opened before, or open what is closed after.
+  // Next to punctuation, delimiters could close emphasis opened before, or open emphasis closed after.
   const mayClose = opening !== '' && block.lastIndexOf(opening.slice(0, 1), start - opening.length - 1) >= 0
   const mayOpen = closing !== '' && block.includes(closing.slice(-1), end + closing.length)
   return mayClose || (mayOpen && !before.endsWith(closing))
 }
 
-/** Replaces what is not text by NUL in each line; `undefined` if that cannot be decided for certain. */
+/** Replaces everything but text by NUL in each line. Undefined if that cannot be decided for certain. */
 function textPlaces(lines: readonly Line[]): string[] | undefined {
   const source = lines.map(({ text }) => text).join('\n')
   if (/ {4}|\t|\]:/.test(source) || html.test(source)) return undefined
@@ -155,7 +160,7 @@ function codeSpans(lines: readonly Line[]): { start: number; end: number }[][] |
   return found
 }
 
-/** The text in turn outside and inside of the ranges. */
+/** Yields the text outside and inside of the ranges in turn. */
 function cutOut(text: string, ranges: readonly { start: number; end: number }[]): string[] {
   const parts: string[] = []
   let at = 0

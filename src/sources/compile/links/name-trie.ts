@@ -9,29 +9,29 @@ export type LinkName = { name: string; title: string }
 /** A range of a line that names a Neuron; offsets in UTF-16 units. */
 export type NameMention = { start: number; end: number; title: string }
 
-/** `exact` are the spellings that alone are meant. */
+/** `exact`: spellings that must match exactly. */
 type Entry = { title: string; exact?: readonly string[] }
 type Node = { next: Map<string, Node>; entry?: Entry | undefined }
 type Token = { key: string; start: number; end: number }
 
 const shortestWord = 4
-/** Characters of a line that are looked through. */
+/** Maximum characters of a line that are searched. */
 const maxLine = 20_000
 const tokenPattern = /[\p{L}\p{M}\p{N}]+|[^\s\p{L}\p{M}\p{N}_\p{Pd}]/gu
-/** Joins two words to one, as in `on-call` or `node.js`. */
+/** Matches a joint of compounds such as `on-call` or `node.js`. */
 const joinedBefore = /[\p{L}\p{M}\p{N}_][.\-_/@&+\p{Pd}]?$/u
 const capitalInside = /\p{L}.*\p{Lu}/u
 /** Matches the end of a text after which a sentence, an item or a cell begins. */
 const sentenceStart = /(?:^[\s>*+-]*(?:\d{1,9}[.)]\s+)?|[.!?:…]["'”’»)\]*_~]*\s+|\|\s*)["'“„«‘([*_~]*$/u
-/** Characters before a word that are searched for it. */
+/** Maximum characters before a word that are examined for the start of a sentence. */
 const maxBefore = 40
 const joinedAfter = /^(?:[.\-_/@&+\p{Pd}]?[\p{L}\p{M}\p{N}]|_)/u
 
 /**
- * Finds names in text, as whole words, the longest that begins at a word: a trie of words (Fredkin, "Trie memory", 1960). Case,
- * accents, hyphens and blanks do not matter, as in the target of a link. A single word could mean anything: it is a name only as it
- * is written itself, not where a sentence begins, which gives any word its capital, nor if it is a stop word; if it is shorter than
- * four letters, only as an abbreviation, in capitals. A name of two Neurons names neither.
+ * Finds names in text as whole words, the longest at each word, in a trie of words (Fredkin, "Trie memory", 1960). Case, accents, hyphens
+ * and blanks are ignored, as in the target of a link. A single word could mean anything. It is a name only in its exact spelling, and
+ * neither at the beginning of a sentence, where any word has a capital, nor if it is a stop word. With fewer than four letters it must be
+ * an abbreviation in capitals. A name that two Neurons share names neither.
  */
 export class NameTrie {
   readonly #root: Node = { next: new Map() }

@@ -1,6 +1,6 @@
 import type { ModelGap } from './model-draft.ts'
 
-/** A language model that gave nothing to use. The message is for operators. */
+/** Thrown if a language model returned nothing usable. The message is for operators. */
 export class CompilerModelError extends Error {
   override readonly name = 'ModelError'
   readonly gap: ModelGap

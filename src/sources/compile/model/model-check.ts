@@ -14,7 +14,7 @@ type Claim = { text: string; bullet?: boolean; lines: { from: number; to: number
 /** Maximum number of claims of an answer that are checked; others are ignored. */
 const maxClaims = 100
 const maxClaim = 600
-/** Lines that a claim may cite: what rests on everything rests on nothing. */
+/** Maximum lines that a claim may cite: a claim that cites everything proves nothing. */
 const maxCited = 12
 const maxTitle = 100
 const maxTag = 40
@@ -22,7 +22,7 @@ const maxTags = 3
 const maxEdges = 8
 const marker = /^(?:(?:[-+*>#]+|\d{1,3}[.)])\s+)+/
 
-/** The claims that the lines support, as plain text, none twice, and the parts that they are of. */
+/** Returns the claims that the lines support, as plain text without duplicates, and their parts. */
 export function supportedClaims(
   claims: readonly Claim[],
   shown: ShownText,
@@ -44,13 +44,13 @@ export function supportedClaims(
   return { statements: [...statements.values()], parts: [...parts].sort((a, b) => a - b) }
 }
 
-/** A title in words of the document that can be linked to; empty where it is none. */
+/** Returns a title in words of the document that can be linked to, or an empty text if there is none. */
 export function supportedTitle(written: string, shown: ShownText): string {
   const title = linkableTitle(plainLine(written, maxTitle))
   return isNamedIn(title, wholeText(shown), shown.language) ? title : ''
 }
 
-/** Terms of the document; none that decides who may read a page. */
+/** Returns the terms of the document as tags, except tags that decide who may read a page. */
 export function supportedTags(tags: readonly string[], shown: ShownText): string[] {
   const text = wholeText(shown)
   const plain = tags.slice(0, maxClaims).map((tag) =>

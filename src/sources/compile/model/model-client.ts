@@ -11,7 +11,7 @@ export type CompilerModelOptions = LanguageModel & {
   timeoutMs: number
   /** Retries after connection errors, 408, 409, 429 and 5xx. */
   maxRetries: number
-  /** Shared by all who ask the model. */
+  /** Circuit breaker shared by all requests to the model. */
   breaker?: CircuitBreaker
 }
 
@@ -23,7 +23,7 @@ export type ModelRequest<Answer> = {
   name: string
 }
 
-/** Bytes of an answer. */
+/** Maximum bytes of an answer. */
 const maxAnswer = 1_000_000
 
 const Completion = z.object({
@@ -37,7 +37,7 @@ const Completion = z.object({
     .min(1),
 })
 
-/** Parameters that an endpoint is sent beside the messages, tried in order until it accepts them. */
+/** Additional parameters of a request, tried in order until the endpoint accepts them. */
 const dialects = ['schema', 'temperature', 'plain'] as const
 /** Statuses by which an endpoint refuses an unknown parameter. */
 const unknownParameter: ReadonlySet<number | undefined> = new Set([400, 415, 422, 501])
@@ -59,7 +59,7 @@ export class ModelClient {
     return this.#options.model
   }
 
-  /** The object. @throws {CompilerModelError} and, where the signal has aborted, its reason. */
+  /** Requests an object from the model. @throws {CompilerModelError} and the signal's reason if it has aborted */
   async ask<Answer>(request: ModelRequest<Answer>, signal: AbortSignal): Promise<Answer> {
     this.#loading ??= load(this.#options)
     const loaded = await this.#loading
@@ -143,7 +143,7 @@ function textIn(answer: unknown): string {
   return message.content ?? ''
 }
 
-/** The object that a text is or holds, as between the fences of a block of code. */
+/** Returns the JSON object in a text, which may be in fenced code. */
 function objectIn(text: string): unknown {
   const said = text.replace(/^\s*<think>[\s\S]*?<\/think>/, '')
   const [begin, end] = [said.indexOf('{'), said.lastIndexOf('}')]

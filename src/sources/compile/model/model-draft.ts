@@ -17,13 +17,13 @@ export type ModelGap = z.infer<typeof ModelGap>
 const DraftEdge = z.object({ type: EdgeType, target: z.string() })
 export type DraftEdge = z.infer<typeof DraftEdge>
 
-/** A sentence as plain text, of which the document says all. */
+/** A sentence as plain text that the document fully supports. */
 const Statement = z.object({ text: z.string(), isItem: z.boolean() })
 export type Statement = z.infer<typeof Statement>
 
 const DraftPage = z.object({
   title: z.string(),
-  /** Indexes of the parts that it stands for, in their order. */
+  /** Indexes of the parts that it replaces, in their order. */
   parts: z.array(z.int().nonnegative()).min(1),
   statements: z.array(Statement),
   tags: z.array(z.string()),
@@ -31,14 +31,14 @@ const DraftPage = z.object({
 })
 export type DraftPage = z.infer<typeof DraftPage>
 
-/** Pages that a language model wrote of a document, without statements that the document does not support. */
+/** Pages that a language model wrote about a document, without statements that the document does not support. */
 export const Draft = z.object({
   title: z.string().exactOptional(),
   gist: z.array(z.string()),
   tags: z.array(z.string()),
   edges: z.array(DraftEdge),
   pages: z.array(DraftPage),
-  /** Reason why some of it is not by the model. */
+  /** Reason why some pages are not by the model. */
   gap: ModelGap.exactOptional(),
 })
 export type Draft = z.infer<typeof Draft>

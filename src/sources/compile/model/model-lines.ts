@@ -3,14 +3,14 @@ import type { SourceBlock } from '../source-blocks.ts'
 
 export type ShownLine = {
   text: string
-  /** Index of the part that it is of; absent before the first. */
+  /** Index of its part; absent before the first part. */
   part?: number
 }
 
 const maxPiece = 12_000
-/** Characters of a line that is not cut at the ends of sentences: what cites a whole paragraph proves little. */
+/** Maximum characters of a line that is not split into sentences: citing a whole paragraph proves little. */
 const maxLine = 300
-/** Characters of a part's beginning in the outline. */
+/** Maximum characters of a part's beginning in the outline. */
 const leastBeginning = 120
 const mostBeginning = 2000
 
@@ -31,7 +31,7 @@ export function piecesOf(parts: readonly TitledPart[], indexes: readonly number[
   return pieces
 }
 
-/** The beginnings of a document and its parts, of as many as fit. */
+/** Returns the beginnings of a document and of as many parts as fit. */
 export function beginningsOf(preamble: readonly SourceBlock[], parts: readonly TitledPart[]): ShownLine[] {
   const most = parts.length === 0 ? maxPiece : Math.floor(maxPiece / (parts.length + 1))
   const each = Math.max(leastBeginning, parts.length === 0 ? most : Math.min(mostBeginning, most))
@@ -42,7 +42,7 @@ export function beginningsOf(preamble: readonly SourceBlock[], parts: readonly T
   return shown
 }
 
-/** Numbered from 1, below the number and the name of their part. */
+/** Returns the lines, numbered from 1, below the number and the name of their part. */
 export function numbered(lines: readonly ShownLine[], parts: readonly TitledPart[]): string {
   let open: number | undefined
   return lines

@@ -7,16 +7,16 @@ import { type TitledPart, uniqueTitle } from '../parts/part-titles.ts'
 import { linkableTitle } from '../titles/linkable-title.ts'
 import type { Draft, DraftEdge, DraftPage, Statement } from './model-draft.ts'
 
-/** A part of a document, or what a model wrote from some. */
+/** A part of a document, or the model's page in place of some parts. */
 export type WrittenPart = TitledPart & { written?: DraftPage }
 
 const maxSentences = 4
-/** Bytes of a page's name in its key. */
+/** Maximum bytes of a page's name in its key. */
 const maxSlug = 60
 
 /**
- * The parts, with the pages of a draft in the place of those that they stand for. A page has the key of the first of its parts
- * that no other has: with a model or without, the same Neuron tells of the same part. `taken` are titles, as `linkKey` has them.
+ * Returns the parts, with the pages of a draft in place of the parts that they cover. A page has the key of the first of its parts that no
+ * other page covers, so that with a model or without, the same Neuron covers the same part. `taken`: titles, as returned by `linkKey`.
  */
 export function writtenParts(
   parts: readonly TitledPart[],
@@ -47,7 +47,7 @@ export function writtenParts(
   return [...left, ...pages].sort((a, b) => a.line - b.line)
 }
 
-/** The document's title as the model has it, if nothing else is called that. */
+/** Returns the model's title of the document, unless a page or Neuron has it. */
 export function draftTitle(
   draft: Draft,
   plan: { title: string; parts: readonly TitledPart[] },
@@ -58,7 +58,7 @@ export function draftTitle(
   return title === '' || isTaken ? plan.title : title
 }
 
-/** Sentences in paragraphs, and items in lists. All that could be markup is text. */
+/** Returns sentences as paragraphs, and items as lists. All markup is escaped. */
 export function statementsText(statements: readonly Statement[]): string {
   const blocks: { isItem: boolean; texts: string[] }[] = []
   for (const { text, isItem } of statements) {
@@ -92,7 +92,7 @@ export class EdgeTargets {
   constructor(names: readonly LinkName[], document: string, parts: readonly WrittenPart[]) {
     for (const { name, title } of names) {
       const key = linkKey(name)
-      // A name of two Neurons names neither.
+      // A name that two Neurons share names neither.
       this.#titles.set(key, !this.#titles.has(key) || this.#titles.get(key) === title ? title : undefined)
     }
     for (const { title, written } of parts) {

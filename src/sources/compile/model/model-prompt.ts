@@ -78,7 +78,7 @@ function quoted(shown: Shown): string {
   ].join('\n\n')
 }
 
-/** No text holds its own hash, and the same document is asked about in the same words. */
+/** Returns the mark around a text: its hash, which it cannot contain, and which makes prompts reproducible. */
 function markOf({ text, titles }: Shown): string {
   return createHash('sha256')
     .update(JSON.stringify([text, titles]))

@@ -2,14 +2,14 @@ import { fold } from '../../../rules/text/fold.ts'
 import { inlineText } from '../inline-text.ts'
 import { sourceStopWords, sourceWords } from '../words.ts'
 
-/** Evidence for a sentence: `cited` are the lines that it names, `context` the headings above them. */
+/** Evidence for a sentence. `cited`: the lines that it cites; `context`: the headings above them. */
 export type ModelEvidence = { cited: readonly string[]; context: string; language: string }
 
-/** Part of its content words that a sentence must share with the cited lines. */
+/** Minimum share of its content words that a sentence must have in common with the cited lines. */
 const leastShared = 0.65
 const figure = /\p{N}+(?:[.,:/-]\p{N}+)*/gu
 const address = /(?:[a-z][a-z0-9+.-]{0,30}:\/\/|www\.|mailto:)\S+|(?<![\w.+-])[\w.+-]+@[\w-]+\.\w+/gi
-/** Words that change what a sentence says, though most are stop words: numbers, bounds, and what excludes. */
+/** Words that change the meaning of a sentence, although most are stop words: numbers, bounds, exclusions. */
 const exact = new Set(
   `zero two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred thousand million billion half
   double twice null zwei drei vier funf sechs sieben acht neun zehn elf zwolf zwanzig dreissig hundert tausend million halb doppelt
@@ -26,9 +26,8 @@ const negations = new Set(
 )
 
 /**
- * Whether lines of a document say what a text says, as far as words can tell: for each of its sentences most words that are no
- * stop words are there in some form; figures, dates and addresses to the letter; every name; and neither denies what the other
- * asserts.
+ * Whether lines of a document support a text, judged by words. For each sentence of the text, the lines must contain most of its content
+ * words in some form, its figures, dates and addresses literally, and every name. Neither may deny what the other asserts.
  */
 export function isSupported(text: string, { cited, context, language }: ModelEvidence): boolean {
   const sentences = sentencesIn(text, language)
@@ -37,7 +36,7 @@ export function isSupported(text: string, { cited, context, language }: ModelEvi
   return sentences.length > 0 && sentences.every((sentence) => source.supports(sentence))
 }
 
-/** Whether the words of a title or a tag are all there, in some form. */
+/** Whether the document has all words of a title or a tag, in some form. */
 export function isNamedIn(text: string, source: string, language: string): boolean {
   const words = sourceWords(text, language).map(fold)
   const known = new Set(sourceWords(source, language).map(fold))
@@ -76,7 +75,7 @@ class Source {
     const words = written.map(plain)
     if (words.some((word) => exact.has(word) && !this.#words.has(word))) return false
     const telling = written.filter((_, index) => !this.#stopWords.has(words[index] ?? ''))
-    // A name is written with a capital, and so is what a sentence begins with, which is what it is about.
+    // A name has a capital. So has the first word of a sentence, which is often its subject.
     if (telling.some((word) => /\p{Lu}/u.test(word) && !this.#has(plain(word)))) return false
     const shared = telling.filter((word) => this.#has(plain(word))).length
     if (telling.length === 0 || shared / telling.length < leastShared) return false
@@ -87,7 +86,7 @@ class Source {
     return hasForm(word, this.#words) || hasForm(word, this.#context)
   }
 
-  /** One that denies needs a sentence like it that does; the sentence that is most like one that asserts must not deny. */
+  /** A sentence that denies needs a similar sentence that denies, too. For one that asserts, the most similar sentence must not deny. */
   #agrees(words: readonly string[], denies: boolean): boolean {
     const likeness = this.#sentences.map((sentence) => ({
       isNegated: sentence.isNegated,
@@ -112,7 +111,7 @@ function isNegated(words: readonly string[]): boolean {
   return words.some((word) => negations.has(word) || word.endsWith("n't"))
 }
 
-/** Whether a word is there, or one that begins alike and differs in its ending: a stem without a stemmer, for any language. */
+/** Whether a word is there, or one with the same beginning and another ending: a substitute for stemming in any language. */
 function hasForm(word: string, words: ReadonlySet<string>): boolean {
   if (words.has(word)) return true
   if (word.length < 4 || /\p{N}/u.test(word)) return false

@@ -1,18 +1,18 @@
 import { characterStart } from '../../../rules/text/whole-characters.ts'
 import { type SourceBlock, sizeOf } from '../source-blocks.ts'
 
-/** Characters of a part above which it is cut. */
+/** Maximum characters of a part that is not cut. */
 export const longestBlock = 12_000
-/** Characters of a part that is cut out of more. */
+/** Approximate characters of a part that is cut out of a longer one. */
 export const target = 6000
-/** Code and lists up to this many characters stay whole, even if they are longer than a part. */
+/** Maximum characters of code and lists, which stay whole even if they are longer than a part. */
 const longestWhole = 48_000
-/** A table's header is repeated if its first two lines have at most this many characters. */
+/** Maximum characters of the first two lines of a table that are repeated as its header. */
 const longestHeader = 2000
 
 /**
- * Blocks of at most 12,000 characters with the same lines: a table is cut between rows and its header repeated, text between its
- * lines, a line between its sentences or words. Code and lists stay whole up to 48,000, and are then cut between lines and items.
+ * Returns blocks of at most 12,000 characters with the same lines. A table is cut between rows, with its header repeated, text between
+ * lines, a line between sentences or words. Code and lists up to 48,000 stay whole; longer ones are cut between lines and items.
  */
 export function cutBlocks(blocks: readonly SourceBlock[]): SourceBlock[] {
   return blocks.flatMap((block) => {
@@ -26,14 +26,14 @@ export function cutBlocks(blocks: readonly SourceBlock[]): SourceBlock[] {
   })
 }
 
-/** Runs of blocks of about 6,000 characters. */
+/** Groups blocks into runs of about 6,000 characters. */
 export function packBlocks(blocks: readonly SourceBlock[]): SourceBlock[][] {
   const runs: SourceBlock[][] = []
   let size = 0
   for (const block of blocks) {
     const more = sizeOf([block])
     const open = runs.at(-1)
-    // A heading does not stay behind alone.
+    // A heading is never the last block of a run.
     if (open && size < target && size + more <= longestBlock && !(block.depth > 0 && size > target / 2))
       open.push(block)
     else {
@@ -68,7 +68,7 @@ function cutCode(code: SourceBlock): SourceBlock[] {
   }))
 }
 
-/** Lines in blocks of at most `limit` characters; another begins only where it may, or must. */
+/** Groups lines into blocks of at most `limit` characters. A block ends where it may, or at the limit. */
 function pack(
   whole: SourceBlock,
   lines: readonly string[],

@@ -5,9 +5,9 @@ import { hasBareNumbers, withoutBareNumber } from '../titles/heading-text.ts'
 import { linkableTitle, maxTitle } from '../titles/linkable-title.ts'
 import type { PlannedPart } from './plan-parts.ts'
 
-/** UTF-16 units of each half of a title that names its document. */
+/** Maximum UTF-16 units of each half of a title that contains the document's title. */
 const maxHalf = 98
-/** Bytes of one heading in a key. */
+/** Maximum bytes of one heading in a key. */
 const maxSlug = 60
 
 export type TitledPart = PlannedPart & {
@@ -18,8 +18,8 @@ export type TitledPart = PlannedPart & {
 }
 
 /**
- * Gives each part a title that no other of the document has, nor any of `taken` (as `linkKey` has them), the document's own among
- * them, and a key: the slugs of its headings, counted where they repeat. A part's title and key do not depend on what follows it.
+ * Gives each part a title that is unique in the document and not in `taken` (as returned by `linkKey`, the document's own title among
+ * them), and a key: the slugs of its headings, numbered if they repeat. A part's title and key do not depend on the parts after it.
  */
 export function titleParts(parts: readonly PlannedPart[], document: string, taken: ReadonlySet<string>): TitledPart[] {
   const isNumbered = hasBareNumbers(parts.flatMap(({ name }) => name ?? []))
@@ -58,8 +58,8 @@ function uniqueKey(path: string, keys: Set<string>): string {
 }
 
 /**
- * A title that is not yet among `titles` (as `linkKey` has them), and then is: a name, with what it stands in where it must be. The
- * document's own for what has no other name.
+ * Returns a title that is not among `titles` (as returned by `linkKey`), and adds it: a name, if necessary with the name of its section or
+ * document. A part without a name gets the document's title.
  */
 export function uniqueTitle(name: string, path: readonly string[], document: string, titles: Set<string>): string {
   if (name === '') return document
@@ -70,7 +70,7 @@ export function uniqueTitle(name: string, path: readonly string[], document: str
   return free
 }
 
-/** The titles that a part may have, but for a number, the shortest first. */
+/** Returns the titles that a part may have, shortest first. A number may be appended to the last one. */
 export function titleChoices(name: string, path: readonly string[], document: string): string[] {
   if (name === '') return [document]
   const parent = path.at(-1)

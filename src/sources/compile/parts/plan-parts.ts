@@ -4,12 +4,12 @@ import { isPlaceholder } from '../titles/generic-names.ts'
 import { headingText } from '../titles/heading-text.ts'
 import { cutBlocks, longestBlock, packBlocks, target } from './cut-blocks.ts'
 
-/** A section with fewer characters is joined to a neighbour. */
+/** Minimum characters of a section that is not joined to a neighbour. */
 const least = 400
 const maxParts = 500
 
 export type PlannedPart = {
-  /** Text of the heading that it is named by; absent where there is none. */
+  /** Text of the heading that names it; absent if there is none. */
   name?: string
   /** Heading of the last of several small sections in one part. */
   lastName?: string
@@ -17,7 +17,7 @@ export type PlannedPart = {
   path: string[]
   /** Number of this piece of its section, from 1; absent if the section is whole. */
   piece?: number
-  /** Heading of its own, if that is not among the blocks. */
+  /** Heading of the part, if that is not among the blocks. */
   heading?: SourceBlock
   blocks: SourceBlock[]
   /** 1-based line of the document. */
@@ -28,7 +28,7 @@ export type Plan = {
   /** Blocks before the first section. */
   preamble: SourceBlock[]
   parts: PlannedPart[]
-  /** Number of parts without the limit. */
+  /** Number of parts if it were unlimited. */
   found: number
 }
 
@@ -37,14 +37,14 @@ type Section = {
   lastName?: string
   path: string[]
   blocks: SourceBlock[]
-  /** Little sections that were joined to it. */
+  /** Small sections that were joined to it. */
   before: SourceBlock[]
   after: SourceBlock[]
 }
 
 /**
- * Parts of a document: split at the shallowest level of headings that occurs twice, sections below 400 characters joined to their
- * neighbour, those above 12,000 split at deeper headings and then between blocks, without pieces that hold no words; at most 500.
+ * Splits a document into at most 500 parts, at the shallowest level of headings that occurs twice. Sections below 400 characters are joined
+ * to a neighbour. Those above 12,000 are split at deeper headings, then between blocks. Pieces without words are left out.
  */
 export function planParts(blocks: readonly SourceBlock[]): Plan {
   const level = splitLevel(blocks)
@@ -143,7 +143,7 @@ function splitSection(section: Section): PlannedPart[] {
   return around(before, parts, after)
 }
 
-/** Between blocks. Pieces that hold nothing but signs are left out; where all are like that, the first stands for them. */
+/** Splits a section between blocks. Pieces without words are left out; if no piece has any, the first one stays. */
 function cutSection(section: Section): PlannedPart[] {
   const { before, after, ...inside } = section
   const all = packBlocks(cutBlocks(inside.blocks))
@@ -180,7 +180,7 @@ function asPart(section: Section): PlannedPart {
     ...(lastName !== undefined && { lastName }),
     ...(heading && { heading }),
   }
-  // Several little sections show each its heading.
+  // Small sections in one part keep their headings.
   return before.length > 0 || (heading && lastName !== undefined) ? precede(before, part) : part
 }
 
@@ -206,7 +206,7 @@ function joinMany(parts: PlannedPart[], size: number): PlannedPart[] {
     const last = joined.pop()
     if (last && open < enough) {
       const lastName = part.lastName ?? part.name
-      // Each of those that stand together shows its heading.
+      // Each of the joined sections shows its heading.
       const shown = precede([], last)
       shown.blocks.push(...precede([], part).blocks)
       joined.push(lastName === undefined ? shown : { ...shown, lastName })

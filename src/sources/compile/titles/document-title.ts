@@ -5,15 +5,15 @@ import { isAuthors, isGenericName, isPlaceholder } from './generic-names.ts'
 import { headingText } from './heading-text.ts'
 import { linkableTitle } from './linkable-title.ts'
 
-/** UTF-16 units, and words, of a line that may be a title. */
+/** Maximum UTF-16 units, and words, of a line that may be a title. */
 const [longestLine, mostWords] = [120, 16]
-/** Number of blocks that are searched for the title that a document shows. */
+/** Number of blocks in which the title of a document is searched. */
 const firstBlocks = 3
 /** Maximum lines of a title on a printed page. */
 const titleLines = 3
 const suffix =
   /\.(?:docx?|docm|pptx?|xls[xm]?|od[tsp]|rtf|pdf|html?|md|txt|csv|tex|dvi|e?ps|indd|qxd|pages|key|numbers|epub|png|jpe?g|gif|webp|svg|tiff?|bmp)$/i
-/** The name of a file that was stored again, such as `abstract-final (7)`. */
+/** Matches the name of a file that was saved again, such as `abstract-final (7)`. */
 const fileCopy = /^\S+[-_]\S* ?\(\d{1,3}\)$/
 const printed = /\.(?:pdf|png|jpe?g|webp|gif|tiff?|bmp|heic)$/i
 
@@ -21,13 +21,13 @@ export type TitleSource = {
   own: string | undefined
   blocks: readonly SourceBlock[]
   filename: string
-  /** Whether a text is one that its pages repeat at their edges. */
+  /** Whether a text is a running header or footer. */
   isRunning: (text: string) => boolean
 }
 
 /**
- * Returns the title of a document: from its metadata, from its first lines, or the file name without suffix. Placeholders of
- * programs, chapter labels, running heads and file names count only if there is nothing else.
+ * Returns the title of a document: from its metadata, from its first lines, or the file name without suffix. Placeholders of programs,
+ * chapter labels, running headers and file names count only if there is nothing else.
  */
 export function documentTitle({ own: given = '', blocks, filename, isRunning }: TitleSource): string {
   const own = decodeEncodedWords(given)
@@ -46,7 +46,7 @@ export function documentTitle({ own: given = '', blocks, filename, isRunning }: 
   return [...ranked, stem, filename].map((title) => linkableTitle(title)).find((title) => title !== '') ?? 'Untitled'
 }
 
-/** The line that the text of a section opens with, if it can be its title; else nothing. */
+/** Returns the first line of a section's text if it can be its title, or else an empty text. */
 function openingTitle(blocks: readonly SourceBlock[]): string {
   const [first] = blocks
   if (first === undefined || first.depth > 0 || first.kind !== 'paragraph' || first.lines.length > 1) return ''
@@ -64,13 +64,15 @@ export function titleBelow(blocks: readonly SourceBlock[]): string {
   return first !== undefined && first.depth > 0 ? headingText(first.lines[0] ?? '') : openingTitle(blocks)
 }
 
-/** The first heading, where no other is of that level. */
+/** Returns the first heading, if no other has its level. */
 function headTitle([first, ...others]: readonly SourceBlock[]): string {
   if (first === undefined || first.depth === 0) return ''
   return others.every(({ depth }) => depth === 0 || depth > first.depth) ? headingText(first.lines[0] ?? '') : ''
 }
 
-/** The headings that a printed page opens with: size alone made them such, and a title may take some lines. */
+/**
+ * Returns the headings at the top of a printed page as one title: they were found by font size alone, and a title may take several lines.
+ */
 function printedTitle(blocks: readonly SourceBlock[]): string {
   const from = blocks.slice(0, firstBlocks).findIndex(({ depth }) => depth > 0)
   if (from < 0) return ''
@@ -82,12 +84,12 @@ function printedTitle(blocks: readonly SourceBlock[]): string {
   return (byline > 0 ? texts.slice(0, byline) : texts).join(' ')
 }
 
-/** The first line, or what stands below a heading that only holds the place of one. */
+/** Returns the first line as a title, or the text below a placeholder heading. */
 function shownTitle([first, ...others]: readonly SourceBlock[]): string {
   if (first === undefined) return ''
   if (first.depth > 0) return isPlaceholder(headingText(first.lines[0] ?? '')) ? titleBelow(others) : ''
   const title = openingTitle([first])
-  // One word is a title where nothing else is there.
+  // A single word is a title only if it is all there is.
   return others.length === 0 || /\s|[^\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}]{4}/u.test(title) ? title : ''
 }
 
@@ -99,12 +101,12 @@ function withoutProgram(title: string): string {
     .trim()
 }
 
-/** The name of a file without its suffix, separators as blanks. */
+/** Returns the name of a file without its suffix, with blanks for separators. */
 function stemOf(filename: string): string {
   const stem = filename
     .replace(/\.[^.\s]{1,5}$/, '')
     .replace(/(?:%20|[_+\s])+/g, ' ')
     .trim()
-  // In a name of several words a hyphen is one; between digits it may be that of a date.
+  // In a name of several words, hyphens are kept. Between digits they may be part of a date.
   return stem.includes(' ') ? stem : stem.replace(/(?<!\d)-+|-+(?!\d)/g, ' ').trim()
 }

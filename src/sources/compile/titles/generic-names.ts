@@ -29,11 +29,11 @@ const genericWords = new Set(
   ),
 )
 const word = /[\p{L}\p{M}]+|\p{N}+/gu
-/** Signs around a name: those behind it are looked for from their beginning only, which takes linear time. */
+/** Matches signs around a name. Trailing signs match from their first one only, which takes linear time. */
 const signsAround = /^[^\p{L}\p{N}]+|(?<=[\p{L}\p{N}])[^\p{L}\p{N}]+$/gu
 const numeral = /^(?:\p{N}+|[ivxlcdm]+|\p{L})$/u
 
-/** Default names of programs, and labels: `Sheet1`, `Page 3`, `anonymous`, `Chapter IV`. */
+/** Matches default names of programs, and labels: `Sheet1`, `Page 3`, `anonymous`, `Chapter IV`. */
 const placeholder = new RegExp(
   `^(?:${[
     '(?:sheet|tabelle|feuil|hoja|foglio|blatt|slide|folie|diapo|diapositiv[ae]|layout|page|seite|p\\.|document|dokument|doc|presentation|prasentation|book|workbook|mappe|scan|image|img|figure|untitled|unbenannt|new document|section)[ _-]?\\d*',
@@ -50,7 +50,7 @@ const placeholder = new RegExp(
 /** Read with the first name, since the lists take some memory. */
 let functionWords: readonly ReadonlySet<string>[] | undefined
 
-/** Whether a name could be that of anything: all its words are common in titles, function words, numerals or letters. */
+/** Whether a name says nothing specific: all its words are common in titles, function words, numerals or letters. */
 export function isGenericName(name: string): boolean {
   const folded = fold(name)
   if (/[+#@&%$]/.test(folded)) return false
@@ -63,14 +63,14 @@ function isFunctionWord(folded: string): boolean {
   return functionWords.some((stopWords) => stopWords.has(folded))
 }
 
-/** Case-folded words that head columns. */
+/** Case-folded words of column headers. */
 const columnWords = new Set(
   `amount balance city comment comments count country credit date day debit description email hour hours id item items month
   name nr no number phone position price q1 q2 q3 q4 qty quantity region remarks status sum time total type unit units value year
   anzahl bemerkung betrag bezeichnung datum einheit menge ort preis`.split(/\s+/),
 )
 
-/** Whether a line is the head of a table. */
+/** Whether a line is the header of a table. */
 function isTableHead(folded: string): boolean {
   const words = folded.match(/[\p{L}\p{N}]+/gu) ?? []
   return words.length >= 3 && words.every((part) => columnWords.has(part))
@@ -82,7 +82,7 @@ const authors = new RegExp(
   'u',
 )
 
-/** Whether a line names several people, or says by whom something is. */
+/** Whether a line is a list of people or a byline. */
 export function isAuthors(line: string): boolean {
   return line.length <= 300 && authors.test(line.trim())
 }

@@ -3,11 +3,11 @@ import { oneLine } from '../../../rules/text/lines.ts'
 import { shorten } from '../../../rules/text/literal.ts'
 import { withoutOuterFormatSigns } from '../../format-signs.ts'
 
-/** UTF-16 units of a title, which must fit into a wiki link. */
+/** Maximum UTF-16 units of a title, which must fit into a wiki link. */
 export const maxTitle = 200
 
 const replacements: Readonly<Record<string, string>> = { '[': '(', ']': ')', '|': '/', '\\': '/' }
-/** Forms of the signs that search and links take for the same (NFKD), and that end nothing in a link. */
+/** Full-width forms of `#` and `:`, which search and links treat as equal (NFKD) but which have no meaning in a link. */
 const wideHash = '＃'
 const wideColon = '：'
 
