@@ -12,12 +12,15 @@ import { barePage, maxListed } from './layout/page.ts'
 import { isFragment, send, sendProblem } from './layout/page-routes.ts'
 
 const maxFields = 100
-/** Fields left out: the token of the ended session, and the pressed button, so that nothing is written without another press. */
+/**
+ * Names of fields that are not shown again: the token of the ended session, and the pressed button, so that nothing is written without
+ * another press.
+ */
 const dropped: ReadonlySet<string> = new Set(['_csrf', 'do'])
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The handler checks the form's token itself, since it reads the body as it arrives; or the route changes nothing. */
+    /** True if the handler checks the form's token itself, since it reads the body as a stream, or if the route changes nothing. */
     readsForm?: boolean
     /** True if a form whose session has ended is shown again with what was typed: see `keptFormPage`. */
     keepsForm?: boolean
@@ -33,12 +36,12 @@ export function guardPages(app: ZodFastify, { ctx, limits }: PagesContext): void
     const isKept = mayKeepForm(request)
     if (request.session === undefined && !isKept) return sendToSignIn(request, reply, ctx.urls.root)
     app.sessions.requireSameOrigin(request)
-    // The body is read, and shown again.
+    // The form is read, to be shown again.
     if (request.session === undefined) return
     await limits.countRequest(request, reply, rateOf(request))
     requireRole(request)
     if (rateOf(request) !== 'read') await limits.checkDisk()
-    // One more than the sidebar lists, which leaves out the knowledge base of the page.
+    // One more than the sidebar lists, since the list leaves out the knowledge base of the page.
     if (isPage(request)) request.knowledgeBases = await firstKnowledgeBases(ctx, callerOf(request), maxListed + 1)
   })
   app.addHook('preValidation', async (request, reply) => {
@@ -83,8 +86,8 @@ export function answerWithPage(error: unknown, request: FastifyRequest, reply: F
 }
 
 /**
- * Shows what was typed into a form whose session has ended, so that it can be taken on after signing in elsewhere. The form's own
- * preview, at `<path>/preview`, then shows it again and writes nothing.
+ * Shows the content of a form whose session has ended, so that the person can copy it or send it after signing in in another tab. The
+ * form's own preview, at `<path>/preview`, shows it and writes nothing.
  */
 function keptFormPage({ body, url }: Pick<FastifyRequest, 'body' | 'url'>): Html {
   const [path = url] = url.split('?')

@@ -104,7 +104,7 @@ export const EnvironmentVariables = z.object({
     .optional(),
 })
 
-/** Variables that are read elsewhere: the file of settings, and what commands need that ask a server over HTTP. */
+/** Variables that are read elsewhere: the settings file, and the server and key of commands that use HTTP. */
 const elsewhere: ReadonlySet<string> = new Set(['GANGLION_CONFIG', 'GANGLION_URL', 'GANGLION_KEY'])
 
 /** Prefix of the secrets of links to forges, whose names operators choose. */

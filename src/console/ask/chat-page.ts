@@ -62,7 +62,7 @@ type Shown = {
   id?: string | undefined
   before?: number | undefined
   past?: string | undefined
-  /** A question that was refused, and why. */
+  /** A rejected question, and the reason. */
   asked?: { message: string; errors: FormErrors } | undefined
 }
 
@@ -188,7 +188,7 @@ export const chatPageRoutes = consolePages({}, (pages, ctx, app) => {
     return page(visit, { title: `What is wrong with an answer · ${kb.title}`, kb, main })
   }
 
-  /** Renders a whole answer for a page that showed it as it came. */
+  /** Renders a complete answer in place of the one that was shown while it streamed. */
   async function answered(
     { visit, caller, params: { kb } }: Sent,
     question: string,

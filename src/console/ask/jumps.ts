@@ -21,7 +21,7 @@ const JumpQuery = z.object({
 type Jump = { group: string; label: string; detail: string; href: string }
 
 const most = { pages: 8, sources: 4, candidates: 4, kbs: 5, commands: 6 }
-/** Knowledge bases whose pages and Sources are looked through at each keystroke. A jump to the search of all tells that there are more. */
+/** Maximum knowledge bases that are searched at each keystroke. If there are more, a jump offers to search all of them. */
 const maxKbs = 20
 
 const commands: readonly { label: string; href: string; least: PersonRole }[] = [
@@ -58,8 +58,8 @@ export const paletteRoutes = consolePages({}, (pages, ctx) => {
 })
 
 /**
- * Returns destinations for what a person has typed: pages and Sources by name, candidates by their words, knowledge bases and
- * commands; a bounded number of each. `kb` and `page` (a seqId): where they are, whose pages come first.
+ * Returns destinations for typed text: pages and Sources by name, candidates by their words, knowledge bases and commands; a bounded number
+ * of each. `kb` and `page` (a seqId): the current place, whose pages come first.
  */
 async function jumps(
   ctx: AppContext,

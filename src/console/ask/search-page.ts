@@ -72,10 +72,10 @@ export const searchPageRoutes = consolePages({}, (pages, ctx) => {
     return search(sent, sent.params.kb, { ...asked, ...(tag === '' ? {} : { tag }) })
   })
 
-  // Counts a query that was typed and then left for a while; the results request it.
+  // Logs a query that was typed and then left for a while; the results page sends this request.
   const counted = { params: KbParams, query: SearchQuery.pick({ q: true, total: true }) }
   pages.get('/kb/:kb/search/asked', counted, async ({ request, reply, caller, params, query: { q, total } }) => {
-    // No other site's page can ask so.
+    // A page of another site cannot send this header.
     if (isFragment(request)) await noteSearch(ctx, caller, params.kb, q, total)
     return reply.status(204).send()
   })
@@ -254,7 +254,7 @@ export function oneHit(
     pinned && html` <span class="badge">Pinned</span>`,
   ]
   const place = seqId === null ? path : path.replace(/^neurons\//, '')
-  // A highlight is text that was escaped, with marks and nothing else.
+  // A highlight is escaped text with marks only.
   return html`<li>${heading === 'h2' ? html`<h2>${link}${kind}</h2>` : html`<h3>${link}${kind}</h3>`}
     <p class="hint"><bdi>${place}</bdi></p><p dir="auto">${trusted(highlight)}</p></li>`
 }

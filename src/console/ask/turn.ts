@@ -96,8 +96,8 @@ export async function showTurns(
 }
 
 /**
- * The Markdown of an answer with its citations, such as `[handbook_00000042]`, as numbered links: `[[handbook_00000042|1]]`. The
- * number is the place among the citations; what is not among them stays as it is, and so does code in fences.
+ * Returns the Markdown of an answer with its citations, such as `[handbook_00000042]`, as numbered links: `[[handbook_00000042|1]]`. The
+ * number is the position among the citations. Other seqIds and fenced code stay as they are.
  */
 export function linkCitations(answer: string, citations: readonly Pick<ChatCitation, 'seqId'>[]): string {
   const numbers = new Map(citations.map(({ seqId }, index) => [seqId, index + 1]))

@@ -33,13 +33,13 @@ addEventListener(
   true,
 )
 
-// Last of all: what a script sends, it shows itself.
+// Registered last: a script that sends the form itself shows its own progress.
 addEventListener('submit', ({ target, submitter, defaultPrevented }) => {
   if (defaultPrevented || !(target instanceof HTMLFormElement) || target.method === 'dialog') return
   hold(target, submitter)
   if (!hasNavigation) setTimeout(releaseAll, 20_000)
 })
 
-// The page is shown again, from the history or because the next one was stopped.
+// The page is shown again, from the history or because loading the next page was stopped.
 addEventListener('pageshow', releaseAll)
 if (hasNavigation) window.navigation.addEventListener('navigateerror', releaseAll)

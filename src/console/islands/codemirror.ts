@@ -27,7 +27,7 @@ export { alignedTables } from './table.ts'
 /** Each line has the direction of its first letter, as in a text area with `dir="auto"`. */
 const ownDirection = Decoration.line({ attributes: { dir: 'auto' } })
 
-/** Stands for the bytes of a picture. */
+/** Widget in place of the bytes of a picture. */
 class PictureBytes extends WidgetType {
   readonly #length: number
   constructor(length: number) {
@@ -42,7 +42,7 @@ class PictureBytes extends WidgetType {
   }
 }
 
-/** A field and no plugin of the view, which leaves the middle of long lines out: all pictures are folded before it does. */
+/** A state field, not a view plugin: plugins see only the visible part of long lines, and all pictures must be folded. */
 const foldedPictures = StateField.define<DecorationSet>({
   create: ({ doc }) => picturesIn(doc.toString()),
   update: (found, { docChanged, newDoc }) => (docChanged ? picturesIn(newDoc.toString()) : found),
@@ -59,7 +59,7 @@ function picturesIn(text: string): DecorationSet {
   return Decoration.set(found)
 }
 
-/** Appearance of every text. Its styles have the nonce of the page. */
+/** Theme of all editors. Its styles need the nonce of the page. */
 export const looks: Extension = [
   EditorView.cspNonce.of(document.querySelector<HTMLElement>('link[nonce]')?.nonce ?? ''),
   EditorView.darkTheme.of(matchMedia('(prefers-color-scheme: dark)').matches),

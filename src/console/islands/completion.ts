@@ -57,14 +57,14 @@ function partAt(text: string, caret: number, separator: RegExp): [start: number,
   return [caret - before.length, caret + behind.length]
 }
 
-/** The edit of a text that a choice makes, and whether typing continues, as after a type. */
+/** The edit that a choice makes, and whether completion continues, as after the type of a relation. */
 export function chosen(query: Query, kind: FieldKind, choice: string): { text: string; goesOn: boolean } {
   const goesOn = query.kind === 'link' && choice.endsWith(':')
   if (kind === 'edges') return { text: goesOn ? `${choice} ` : ` ${choice}`, goesOn }
   return { text: choice + (goesOn ? '' : query.after), goesOn }
 }
 
-/** The headings of a text that begin with or contain what is typed, as links name them. */
+/** Returns the headings of a text that begin with or contain the typed text, as links name them. */
 export function ownHeadings(text: string, q: string): string[] {
   const found: string[] = []
   let isCode = false

@@ -1,7 +1,7 @@
 /** The part of the browser's storage that drafts use. */
 export type DraftStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'>
 
-/** A person's edits of one page; without a seqId of new pages. */
+/** Key of a person's drafts of one page; without a seqId, of new pages. */
 export type DraftPlace = readonly [personId: string, kbId: string, seqId: string]
 
 /** The fields of a form that was not sent, or was sent without a response. */
@@ -29,7 +29,7 @@ export function forgetDraft(storage: DraftStorage, place: DraftPlace, candidate:
   storage.removeItem(keyOf(place, candidate))
 }
 
-/** The drafts of one person for one page, latest first. */
+/** Drafts of one person for one page, latest first. */
 export function draftsOf(storage: DraftStorage, place: DraftPlace): KeptDraft[] {
   const own = keyOf(place, '')
   return keysIn(storage)

@@ -12,13 +12,13 @@ import {
 
 const delay = 500
 
-// Without storage there are no drafts; without a connection they are kept.
+// Without storage, no drafts are kept. Without a connection, they are.
 const forgotten = forgetSent(localStorage, isSubmitted).catch(() => {})
 const form = document.querySelector<HTMLFormElement>('form[data-draft]')
 if (form !== null) keepDrafts(form, JSON.parse(form.dataset.draft ?? '[]'))
 
 function keepDrafts(form: HTMLFormElement, place: DraftPlace): void {
-  /** The text of the page, unless the form shows what was sent before. */
+  /** The text of the page, unless the form shows a rejected one. */
   const initial = form.dataset.typed === undefined ? fieldsIn(form) : undefined
   const bar = document.querySelector<HTMLElement>('[data-drafts]')
   const status = form.querySelector('[data-draft-status]')
@@ -102,7 +102,7 @@ function messageOf({ at, fields }: KeptDraft, isBehind: boolean): string {
   return `You have a draft of “${title}”, typed on ${new Date(at).toLocaleString()}.${behind}`
 }
 
-/** Two tabs with the same page tell each other. */
+/** Warns if the same page is open in another tab. */
 function tellOtherTabs(place: DraftPlace, bar: HTMLElement): void {
   const channel = new BroadcastChannel('ganglion-editor')
   const page = JSON.stringify(place)
@@ -132,7 +132,7 @@ function fill(form: HTMLFormElement, fields: readonly (readonly [string, string]
   }
 }
 
-/** Whether what was sent from this browser was accepted. */
+/** Whether the content sent from this browser was accepted. */
 async function isSubmitted(candidate: string): Promise<boolean> {
   const answer = await fetch(`${root}/edits/${encodeURIComponent(candidate)}`, {
     headers: { accept: 'application/json' },

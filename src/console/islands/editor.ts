@@ -33,7 +33,7 @@ type Suggestion = { text: string; hint?: string }
 const delays = { short: 700, long: 2000 }
 const longText = 100_000
 
-/** Shows an editor in place of a text area, which stays the field that the form sends, drafts keep and scripts fill. */
+/** Shows an editor in place of a text area. The text area stays the field that the form sends, and that drafts and scripts use. */
 function editorFor(area: HTMLTextAreaElement, form: HTMLFormElement, extensions: Extension): EditorView {
   const [label] = area.labels ?? []
   const attributes: Record<string, string> = { id: area.id, tabindex: '0' }
@@ -49,7 +49,7 @@ function editorFor(area: HTMLTextAreaElement, form: HTMLFormElement, extensions:
       EditorView.contentAttributes.of(attributes),
       history(),
       extensions,
-      // Tab is not among the keys: without a list of suggestions it leaves the editor, outside of tables.
+      // Tab is not bound here: without suggestions, it leaves the editor, except in tables.
       keymap.of([{ key: 'Tab', run: acceptCompletion }, ...defaultKeymap, ...historyKeymap]),
       EditorView.updateListener.of(({ docChanged, state }) => {
         if (!docChanged || area.value === state.doc.toString()) return
@@ -75,7 +75,7 @@ function editorFor(area: HTMLTextAreaElement, form: HTMLFormElement, extensions:
   return view
 }
 
-/** Sets asterisks around what is selected, or takes them off: one for emphasis, two for what is strong. */
+/** Adds or removes asterisks around the selection: one for emphasis, two for strong emphasis. */
 function marked(mark: '*' | '**'): Command {
   return ({ state, dispatch }) => {
     const { length } = mark
@@ -98,7 +98,7 @@ function marked(mark: '*' | '**'): Command {
   }
 }
 
-/** Links what is selected: an address by a text, which is to be typed; anything else as the name of a page. */
+/** Makes the selection a link: an address gets a text to type, anything else becomes the name of a page. */
 const linked: Command = (view) => {
   const { state } = view
   const changes = state.changeByRange(({ from, to }) => {
@@ -111,14 +111,14 @@ const linked: Command = (view) => {
   return startCompletion(view) || true
 }
 
-/** Bytes of a picture beyond which it is made smaller: a page has room for 512 KB. */
+/** Maximum bytes of a picture that is not scaled down: a page may have 512 KB. */
 const maxPicture = 180 * 1024
 const keptPictures = /^image\/(?:png|jpeg|gif|webp|avif)$/
 
-/** Puts the pictures that are pasted or dropped where the caret is. They stand in the text until its approval makes files of them. */
+/** Inserts pasted or dropped pictures at the caret. Their bytes are in the text until an approval makes them files. */
 function takePictures(view: EditorView, data: DataTransfer | null): boolean {
   const files = [...(data?.files ?? [])].filter(({ type }) => type.startsWith('image/'))
-  // Office programs add a picture to a text that is copied.
+  // Office programs add a picture of copied text.
   if (files.length === 0 || data?.types.includes('text/plain') === true) return false
   void Promise.all(files.map(pictureOf)).then(
     (pictures) => view.dispatch(view.state.replaceSelection(pictures.join('\n\n')), { scrollIntoView: true }),
@@ -162,14 +162,14 @@ const ofText: Extension = [
     { key: 'Mod-b', run: marked('**') },
     { key: 'Mod-i', run: marked('*') },
     { key: 'Mod-k', run: linked },
-    // Forms keep drafts: the browser need not offer to save the page.
+    // Keeps the browser from saving the page: forms keep drafts.
     { key: 'Mod-s', run: () => true },
     ...searchKeymap,
     ...lintKeymap,
   ]),
 ]
 
-/** Shows the preview and the findings of what is typed. */
+/** Shows the preview and the findings of the typed text. */
 function followText(
   form: HTMLFormElement,
   { content, beside, preview }: { content: EditorView; beside: HTMLElement; preview: string },
@@ -213,7 +213,7 @@ function sayBeside(message: string): void {
   document.querySelector('#beside')?.replaceChildren(make('p', { class: 'warning' }, message))
 }
 
-/** The findings of single lines, to be marked in the text. */
+/** Returns the findings of single lines, to mark them in the text. */
 function findingsIn(beside: HTMLElement, content: EditorView): Diagnostic[] {
   return [...beside.querySelectorAll<HTMLElement>('[data-line]')].map(({ dataset }) => ({
     ...rangeOf(content, dataset.line),
@@ -283,13 +283,13 @@ async function suggestionsFor(
   return answer.ok ? (await answer.json()).found : []
 }
 
-/** A relation begins with a type, and goes on with a page. */
+/** A relation begins with a type, followed by a page. */
 function fitting({ from }: Query, text: string, suggestions: Suggestion[]): Suggestion[] {
   const isTyped = text.slice(text.lastIndexOf('\n', from - 1) + 1, from).includes(':')
   return suggestions.filter((suggestion) => suggestion.text.endsWith(':') !== isTyped)
 }
 
-/** Puts editors in place of the text areas of the page's form. */
+/** Replaces the text areas of the page's form by editors. */
 export function showEditors(): void {
   const form = document.querySelector<HTMLFormElement>('form[data-editor]')
   const beside = document.querySelector<HTMLElement>('#beside')

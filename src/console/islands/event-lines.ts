@@ -4,7 +4,7 @@ export type ReceivedEvent = { event: string; data: string }
 export class EventLines {
   #rest = ''
 
-  /** @returns the events that are complete now. */
+  /** Adds text. @returns the events that are complete now */
   push(text: string): ReceivedEvent[] {
     const blocks = (this.#rest + text).split('\n\n')
     this.#rest = blocks.pop() ?? ''
@@ -18,7 +18,7 @@ export class EventLines {
   }
 }
 
-/** Message for a question that failed. `body`: of the API's error. */
+/** Returns the message for a failed question. @param body of the API's error response */
 export function problemOf(status: number, body: unknown, retryAfter: string | null): string {
   if (status === 429) {
     const seconds = Number(retryAfter) || 60
@@ -32,7 +32,7 @@ export function problemOf(status: number, body: unknown, retryAfter: string | nu
     : 'The answer could not be completed. Your question is still here: ask again.'
 }
 
-/** The text of an answer while it streams, without its citations. */
+/** Returns the text of a streaming answer without citations. */
 export function withoutCitations(text: string): string {
   return text.replace(/(?<![ \t])[ \t]*\[[a-z0-9-]+_[0-9]{8}\]/g, '').replace(/(?<![ \t])[ \t]*\[[a-z0-9_-]*$/, '')
 }

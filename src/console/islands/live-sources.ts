@@ -15,7 +15,7 @@ function follow(list: HTMLElement): void {
     if (words === undefined || badge === null || badge === undefined) return
     badge.textContent = words.label
     badge.className = `badge ${words.tone}`
-    // The server's page shows the result. The choice of a replacement is kept.
+    // Reloads the page to show the result, unless the form for a new edition is open.
     const isChosen = document.querySelector('details.replace[open]') !== null
     if (source?.tagName === 'P' && !isChosen && (news.kind === 'ingest.completed' || news.kind === 'ingest.failed'))
       location.reload()
@@ -31,7 +31,7 @@ function follow(list: HTMLElement): void {
     for (const link of document.querySelectorAll<HTMLElement>('[data-refresh]')) link.classList.add('unseen')
   }
   events.addEventListener('open', hideRefresh)
-  // The new list may have been made before the latest events came.
+  // The new list may be older than the latest events.
   document.addEventListener('htmx:after:swap', () => {
     if (events.readyState === EventSource.OPEN) hideRefresh()
     for (const news of latest.values()) void show(news)
@@ -47,7 +47,7 @@ const list = document.querySelector<HTMLElement>('[data-live-sources]')
 if (list !== null) follow(list)
 const filters = document.querySelector<HTMLFormElement>('form.words')
 if (filters !== null) {
-  // The page can be reloaded, bookmarked and shared.
+  // The URL holds the filter, so that the page can be reloaded, bookmarked and shared.
   document.addEventListener('htmx:after:swap', () =>
     history.replaceState(history.state, '', addressOf(filters.action, fieldsOf(filters))),
   )

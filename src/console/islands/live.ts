@@ -1,15 +1,15 @@
 import { root } from './dom.ts'
 
 /**
- * Follows the server's events. An element with `data-live` (kinds of events, separated by spaces; `data-live-kb` for those of one
- * knowledge base) says in `data-live-news` when something has happened since the page was shown, and offers `data-live-show`. An
- * element with `data-live-refresh` (the path of a fragment) and `data-live` is filled again, unless somebody is at work in it.
+ * Follows the server's events. An element with `data-live` (kinds of events, separated by spaces; `data-live-kb` for those of one knowledge
+ * base) reports in `data-live-news` that something has happened since the page was loaded, and shows `data-live-show`. An element with
+ * `data-live-refresh` (the path of a fragment) and `data-live` is refreshed, unless it has the focus.
  */
 
 const reconnectMs = { first: 5_000, longest: 120_000 }
 /** Milliseconds after which a tab in the background closes its connection: a browser has only six for all tabs of a server. */
 const backgroundMs = 30_000
-/** Many events at once refresh a part once. */
+/** Milliseconds in which several events cause a single refresh. */
 const restMs = 1_000
 
 for (const element of document.querySelectorAll<HTMLElement>('[data-live]')) follow(element)
@@ -42,7 +42,7 @@ function refresher(element: HTMLElement, path: string): () => void {
     const answer = await fetch(path, { headers: { 'hx-request': 'true' } }).catch(() => undefined)
     if (answer?.ok !== true) return
     const markup = await answer.text()
-    // Must not replace an element that has been focused meanwhile.
+    // An element that got the focus meanwhile is not replaced.
     if (!element.contains(document.activeElement)) element.innerHTML = markup
   }
   return () => {
@@ -51,7 +51,9 @@ function refresher(element: HTMLElement, path: string): () => void {
   }
 }
 
-/** Reacts to events of the tenant, or of one knowledge base, for as long as the page is looked at, and when some may have been missed. */
+/**
+ * Reacts to events of the tenant, or of one knowledge base, while the page is visible, and after a time in which some may have been missed.
+ */
 function followEvents(kb: string | undefined, kinds: readonly string[], react: () => void): void {
   const path = `${root}/api/v1/events${kb === undefined ? '' : `?kb=${encodeURIComponent(kb)}`}`
   let source: EventSource | undefined

@@ -24,7 +24,7 @@ function isVisited(value: unknown): value is Visited {
   return typeof value.title === 'string' && typeof value.href === 'string' && /^\/(?!\/)/.test(value.href)
 }
 
-/** The options of the palette: what the server found; while nothing is typed, preceded by the pages that were visited. */
+/** Returns the options of the palette: results of the server, or, before anything is typed, pages visited last and then these results. */
 export function offered(found: readonly Jump[], visited: readonly Visited[], typed: string, here: string): Jump[] {
   if (typed.trim() !== '') return [...found]
   const recent = visited.filter(({ href }) => href !== here)
@@ -32,8 +32,8 @@ export function offered(found: readonly Jump[], visited: readonly Visited[], typ
 }
 
 /**
- * Returns the option that an arrow key leads to, from the option `at` of `count`, where -1 is none. The last is followed by the
- * first. `undefined` for any other key, and for an empty list.
+ * Returns the option to which an arrow key moves from the option `at` of `count`; -1 is no option. The first follows the last. `undefined`
+ * for any other key, and for an empty list.
  */
 export function moved(key: string, at: number, count: number): number | undefined {
   if (count === 0) return undefined
@@ -42,7 +42,7 @@ export function moved(key: string, at: number, count: number): number | undefine
   return undefined
 }
 
-/** The URL of a form's result, without empty fields and those with the default value. */
+/** Returns the URL of a form's result, without empty fields and fields with their default value. */
 export function addressOf(action: string, fields: readonly [name: string, value: string][]): string {
   const said = fields.filter(([, value]) => value !== '' && value !== 'all')
   return said.length === 0 ? action : `${action}?${new URLSearchParams(said)}`

@@ -3,7 +3,7 @@ import { type Jump, moved, offered, readVisited, remember } from './palette-list
 
 const key = 'visited'
 const ownPath = () => location.pathname.slice(root.length)
-/** Milliseconds after the last key until the server is asked. */
+/** Milliseconds between the last key and the request. */
 const pause = 120
 
 /** A dialog for jumping to any page: a combobox with a list box (WAI-ARIA Authoring Practices). */
@@ -142,7 +142,7 @@ for (const link of document.querySelectorAll<HTMLElement>('[data-palette]')) {
 }
 const here = { title: document.title.replace(/ · Ganglion$/, ''), href: ownPath() }
 sessionStorage.setItem(key, JSON.stringify(remember(readVisited(sessionStorage.getItem(key)), here)))
-// The next person who signs in in this tab must not see it.
+// Removes the visited pages, so that the next person who signs in in this tab does not see them.
 for (const form of document.querySelectorAll('form[action$="/sign-out"]')) {
   form.addEventListener('submit', () => sessionStorage.removeItem(key))
 }

@@ -68,7 +68,7 @@ function move(step: 1 | -1): void {
   next?.scrollIntoView({ block: 'nearest' })
 }
 
-/** Leads to the next change, of a text or of a page. */
+/** Moves to the next change in a text or a page. */
 function toChange(key: string, step: 1 | -1): void {
   find(`[data-change="${key}"]`)?.click()
   const changes = [...document.querySelectorAll('.page-diff > :is(.added, .removed, .changed)')]
@@ -80,7 +80,7 @@ function toChange(key: string, step: 1 | -1): void {
   next.scrollIntoView({ block: 'center' })
 }
 
-/** Approves the candidate. An edited text, as for a conflict, has a button of its own below it. */
+/** Approves the candidate. If it has an edit form instead, as a conflict has, moves the focus there. */
 function approve(): void {
   const form = find<HTMLFormElement>('form[data-decide="approve"]:not([data-keep])')
   const edited = find('form.edit #field-content')
@@ -100,7 +100,7 @@ document.addEventListener('submit', (event) => {
   if (find('form[data-decide][aria-busy]') === null) void decide(form, event.submitter)
 })
 
-/** Sends a decision and shows the next candidate. If the decision fails, the server's own page says why. */
+/** Sends a decision and shows the next candidate. If the decision fails, the server's page explains it. */
 async function decide(form: HTMLFormElement, pressed: HTMLElement | null): Promise<void> {
   const release = hold(form, pressed)
   announce('Deciding…')
@@ -126,8 +126,8 @@ async function decide(form: HTMLFormElement, pressed: HTMLElement | null): Promi
 }
 
 /**
- * Shows a page that was fetched ahead, below what is said of the decision. Any other, and one that has changed since, is opened by
- * the browser. `seen`: what the page must have seen.
+ * Shows the prefetched page, below the notice about the decision. If it is another page or an outdated one, the browser loads it. `seen`:
+ * the version that the page must have.
  */
 async function show(path: string, notice: string, seen: string | null): Promise<void> {
   const { pathname, href } = new URL(path, location.href)
@@ -157,7 +157,7 @@ async function open(url: string): Promise<void> {
   arrive()
 }
 
-/** @returns whether the text is a candidate's page, and one that has seen what it must. */
+/** @returns whether the text is a candidate's page of the required version */
 function replaceMain(text: string, seen: string | null = null): boolean {
   const page = new DOMParser().parseFromString(text, 'text/html')
   const [main, fresh] = [find('main'), page.querySelector('main')]
@@ -168,7 +168,7 @@ function replaceMain(text: string, seen: string | null = null): boolean {
   return true
 }
 
-/** The page is another one now. */
+/** Another page is shown now. */
 function arrive(): void {
   scrollTo(0, 0)
   find('.candidate h1')?.focus()
@@ -187,7 +187,7 @@ function fetchAhead(): void {
   ahead = { url: link.href, text }
 }
 
-/** Loads what takes the server longer than the page. If that fails, its link stays. */
+/** Loads parts that take the server longer than the page. If loading fails, the link to the part stays. */
 function fillAll(): void {
   for (const place of document.querySelectorAll<HTMLElement>('[data-fill]')) {
     fetch(place.dataset.fill ?? '', { headers: { 'hx-request': 'true', accept: 'text/html' } })
@@ -250,7 +250,7 @@ document.addEventListener('input', ({ target }) => {
   try {
     sessionStorage.setItem(draftKey(form), JSON.stringify(fields))
   } catch {
-    // The browser's storage is off or full: only the page itself has it.
+    // The browser's storage is disabled or full: only the page itself holds the text.
   }
 })
 

@@ -1,7 +1,7 @@
 import { fieldsOf } from './dom.ts'
 import { addressOf } from './palette-list.ts'
 
-/** Keys of the search page, and its address, which stays that of what is shown. */
+/** Keyboard control of the search page, and its URL, which follows the results. */
 function attend(form: HTMLFormElement): void {
   const field = form.querySelector<HTMLInputElement>('input[name=q]')
   if (field === null) return
@@ -10,7 +10,7 @@ function attend(form: HTMLFormElement): void {
     // Another knowledge base has its own page.
     if (event.target instanceof HTMLSelectElement && event.target.name === 'kb') form.submit()
   })
-  // The page can be reloaded, bookmarked and shared.
+  // The URL holds the query, so that the page can be reloaded, bookmarked and shared.
   document.addEventListener('htmx:after:swap', () =>
     history.replaceState(history.state, '', addressOf(form.action, fieldsOf(form))),
   )

@@ -2,18 +2,18 @@ import { ensureSyntaxTree, syntaxTree } from '@codemirror/language'
 import { type ChangeSpec, type EditorState, type Extension, Prec } from '@codemirror/state'
 import { type Command, EditorView, keymap } from '@codemirror/view'
 
-/** A place in the text: of a cell, without the blanks around what it says. */
+/** Range of a cell in the text, without surrounding blanks. */
 type Range = { from: number; to: number }
 type Row = Range & { cells: Range[]; isRule: boolean }
 type Table = { from: number; rows: Row[] }
 
-/** Characters of a line beyond which a table stays as it was typed: it would be wrapped, with the blanks between. */
+/** Maximum characters of a line in an aligned table. A longer one would wrap, so the table stays as typed. */
 const widest = 120
-/** Characters behind a place that are parsed to find the end of its table, for at most so many milliseconds. */
+/** Maximum characters that are parsed to find the end of a table, and milliseconds. */
 const ahead = { length: 20_000, time: 50 }
 const wide = /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|\p{Emoji_Presentation}/u
 
-/** Keeps the source of tables in columns: when the caret leaves one that was edited, and with Tab, which leads to the next cell. */
+/** Aligns the source of tables in columns: after an edit, once the caret leaves the table, and with Tab, which moves to the next cell. */
 export function alignedTables(): Extension {
   let edited: number | undefined
   const finish = (view: EditorView) => {
@@ -33,12 +33,12 @@ export function alignedTables(): Extension {
       const isTyped = transactions.some((each) => each.isUserEvent('input') || each.isUserEvent('delete'))
       if (docChanged && isTyped && here) edited = state.selection.main.head
     }),
-    // Behind the key that takes a suggestion.
+    // Has a lower priority than the key that accepts a suggestion.
     Prec.low(keymap.of([{ key: 'Tab', run: toCell(1), shift: toCell(-1) }])),
   ]
 }
 
-/** Selects the next cell. The keys leave the text from the last and the first one. */
+/** Selects the next cell. From the last cell and the first one, the keys leave the text. */
 function toCell(step: 1 | -1): Command {
   return (view) => {
     const { head } = view.state.selection.main
@@ -108,7 +108,7 @@ function align(view: EditorView, { rows }: Table): void {
     const insert = `| ${padded.join(' | ')} |`
     return insert === state.sliceDoc(from, to) ? [] : [{ from, to, insert }]
   })
-  // Taken back by itself.
+  // Can be undone separately.
   if (changes.length > 0) view.dispatch({ changes, userEvent: 'format' })
 }
 
@@ -117,13 +117,13 @@ function dashes(marks: string, width: number): string {
   return start + '-'.repeat(width - 2) + end
 }
 
-/** @param marks of the column, as between its bars below the head */
+/** Pads a cell with blanks. @param marks cell of the delimiter row, which aligns the column */
 function pad(text: string, blanks: number, marks: string): string {
   const before = !marks.endsWith(':') ? 0 : marks.startsWith(':') ? Math.floor(blanks / 2) : blanks
   return ' '.repeat(before) + text + ' '.repeat(blanks - before)
 }
 
-/** Columns that a text takes. */
+/** Returns the number of columns that a text takes. */
 function widthOf(text: string): number {
   const letters = [...new Intl.Segmenter().segment(text)]
   return letters.reduce((sum, { segment }) => sum + (wide.test(segment) ? 2 : 1), 0)

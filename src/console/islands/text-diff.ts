@@ -14,7 +14,7 @@ import {
 } from './codemirror.ts'
 import { make, pushButton } from './dom.ts'
 
-/** Pixels below which two texts do not fit beside each other. */
+/** Minimum width in pixels for two texts side by side. */
 const narrow = 700
 const diffConfig = { scanLimit: 2000, timeout: 500 }
 
@@ -27,7 +27,7 @@ const onlyRead = (label: string): Extension => [
   keymap.of(searchKeymap),
 ]
 
-/** Shows the whole texts of a diff, with what is the same folded, in place of the server's lines. */
+/** Shows the whole texts of a diff, with unchanged parts folded, in place of the server's lines. */
 export function showTextDiffs(): void {
   for (const place of document.querySelectorAll<HTMLElement>('[data-text-diff]')) {
     const { before, after } = JSON.parse(place.querySelector('script')?.textContent ?? '{}')

@@ -1,7 +1,7 @@
 import type { OpenUpload } from './upload/upload-plan.ts'
 import type { UploadRow } from './upload/upload-row.ts'
 
-/** Uploads that run side by side. */
+/** Maximum uploads at the same time. */
 const maxRunning = 2
 
 function takeFiles(section: HTMLElement): void {
@@ -28,7 +28,7 @@ function takeFiles(section: HTMLElement): void {
     start()
   }
   const add = async (files: readonly File[]) => {
-    // Only who uploads needs them.
+    // Loaded on demand: only people who upload need these modules.
     const [{ UploadRow }, { refusal, uploadOf }] = await Promise.all([
       import('./upload/upload-row.ts'),
       import('./upload/upload-plan.ts'),
@@ -68,7 +68,7 @@ function takeFiles(section: HTMLElement): void {
     input.value = ''
   })
   input.addEventListener('change', () => form.requestSubmit())
-  // Chosen before this script was there.
+  // Files that were selected before this script was loaded.
   if (input.files !== null && input.files.length > 0) form.requestSubmit()
   acceptDrops(section, add)
   addEventListener('beforeunload', (event) => {

@@ -23,7 +23,7 @@ const types: Readonly<Record<string, string>> = {
 const root = fileURLToPath(new URL('../', import.meta.url))
 const require = createRequire(import.meta.url)
 
-/** Scripts of packages, by the name that they are served under; those of one name in the order in which they need each other. */
+/** Scripts of packages, by the name under which they are served. Scripts of one name are in the order of their dependencies. */
 const packaged: Readonly<Record<string, readonly string[]>> = {
   'htmx.js': [require.resolve('htmx.org/dist/htmx.min.js')],
   'd3-force.js': ['d3-dispatch', 'd3-quadtree', 'd3-timer', 'd3-force'].map(bundleOf),
@@ -37,14 +37,14 @@ const assets = new Map([...sources].map(([name, source]) => [name, toAsset(name,
 /** Every file that pages load is below this path. */
 export const assetPrefix = '/assets'
 
-/** The URL of an asset. It changes with the content of any, so that a browser may keep what it has for ever. */
+/** Returns the URL of an asset. It changes with the content of any asset, so that a browser may cache assets for ever. */
 export function asset(name: string): string {
   if (!assets.has(name)) throw new Error(`There is no asset ${name}.`)
   return `${assetPrefix}/${version}/${name}`
 }
 
 export function island(name: string): string {
-  // Types are stripped here, or were by the compiler.
+  // Types are stripped here in a checkout, and by the compiler in a release.
   return asset(`islands/${name}${extname(import.meta.url)}`)
 }
 
@@ -103,7 +103,7 @@ function withoutTypes(source: string): string {
 function toAsset(name: string, source: string): Asset {
   let content: Promise<Buffer> | undefined
   let compressed: Promise<Buffer> | undefined
-  // At the first request: stripping types takes 35 MB.
+  // Runs at the first request: stripping types takes 35 MB.
   const readContent = () => (content ??= scriptOf(name, source).then((script) => Buffer.from(script)))
   return {
     type: types[extname(name)] ?? 'application/octet-stream',

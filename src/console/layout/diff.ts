@@ -8,10 +8,10 @@ const words = { removed: 'Removed', added: 'Added', changed: 'Changed' } as cons
 
 export type TextDiff = { diff: LineDiff; before: string; after: string }
 
-/** The lines of two texts; with scripts, both whole texts below or beside each other (`islands/text-diff.ts`). */
+/** Renders the lines of two texts. With scripts, both whole texts are shown below each other or side by side (`islands/text-diff.ts`). */
 export function textDiff({ diff, before, after }: TextDiff, place: 'below' | 'split'): Html {
   if (diff.hunks.length === 0 && !diff.isTruncated) return html`<p class="empty">The text is the same.</p>`
-  // No tag begins in it, so that it ends where it shall.
+  // The JSON contains no `<`, so that it cannot end its script element.
   const data = trusted(JSON.stringify({ before, after }).replaceAll('<', '\\u003c'))
   return html`<div data-text-diff="${place}"><script type="application/json">${data}</script>${inlineDiff(diff)}</div>`
 }
@@ -31,10 +31,10 @@ function inlineDiff({ hunks, isTruncated }: LineDiff): Html {
   ${isTruncated && leftOut}`
 }
 
-/** Unchanged blocks that are shown on both sides of a change. */
+/** Number of unchanged blocks that are shown before and after a change. */
 const near = 1
 
-/** A page with what came, went and changed marked in it; what is the same is folded. A new page stands as it will be. */
+/** Renders a page with its additions, removals and changes marked, and unchanged parts folded. A new page has no marks. */
 export function pageDiff({ blocks, isTruncated }: BlockDiff): Html {
   const isNew = blocks.every(({ type }) => type === 'added')
   const runs: BlockDiff['blocks'][] = []
@@ -83,7 +83,7 @@ function text({ type, parts }: Line): Html[] {
   })
 }
 
-/** A text without the bytes of the pictures in it, as nobody reads them. */
+/** Returns a text without the bytes of its pictures, which nobody reads. */
 export function foldPictures(text: string): string {
   return text.replace(
     /(data:image\/[\w+]+;base64,)([\w+/=]{40,})/g,

@@ -68,7 +68,7 @@ export function errorItems(errors: FormErrors): Html[] {
 
 export type Choice = readonly [value: string, label: string]
 
-/** Returns choices that are called by their values. */
+/** Returns choices whose labels are their values. */
 export function choicesOf(values: readonly string[]): Choice[] {
   return values.map((value) => [value, value])
 }
@@ -139,17 +139,17 @@ export function controlsOf(values: Values, errors?: FormErrors) {
   }
 }
 
-/** A button that sends its form; `name` and `value` tell which of several it was. */
+/** Renders a submit button. `name` and `value` identify it among several. */
 export function button(label: HtmlPart, more: Attributes = {}): Html {
   return html`<button type="submit"${attributes(more)}>${label}</button>`
 }
 
-/** The id of a field's control; what a form is rendered with must not repeat names. */
+/** Returns the id of a field's control. Names must not repeat within a form. */
 function idOf(name: string, suffix = ''): string {
   return `field-${name}${suffix && `-${suffix}`}`
 }
 
-/** Fields of a form as they were typed. Of a repeated field, the first counts. */
+/** Fields of a form as typed. If a field is repeated, its first value counts. */
 export const FormFields = z.record(
   z.string(),
   z.union([z.string(), z.array(z.string()).transform(([first = '']) => first)]),

@@ -62,7 +62,7 @@ function visitIfAny(request: FastifyRequest): Visit | undefined {
   return session && { session, path: url, formToken: formTokenOf(request), styleNonce, knowledgeBases, previewBanner }
 }
 
-/** @throws {GanglionError} `invalid_token` where nobody is signed in. */
+/** Returns the session. @throws {GanglionError} `invalid_token` if nobody is signed in */
 export function visitOf(request: FastifyRequest): Visit {
   const visit = visitIfAny(request)
   if (visit === undefined) throw new GanglionError('invalid_token')
@@ -114,7 +114,7 @@ type Schemas<P, Q, B> = {
   query?: Q
   body?: B
   config?: FastifyContextConfig
-  /** Maximum bytes of the body, where the server's limit does not fit. */
+  /** Maximum bytes of the body, if it differs from the server's limit. */
   bodyLimit?: number
   /** Sentences by the value of `done` in the query. */
   notices?: Readonly<Record<string, string>>
@@ -127,12 +127,12 @@ type FormRoute<P, Q, B> = Schemas<P, Q, B> & {
   act: Act<P, Q, B>
   /** Renders the form again, with the errors and what was typed. */
   refused(sent: Sent<P, Q, B>, refusal: FormRefusal): Html | Promise<Html>
-  /** Returns why the form is refused. Throws an error that the form cannot explain. */
+  /** Returns why the form is rejected. Throws an error that the form cannot explain. */
   explain?(error: unknown): FormRefusal
 }
 
 type FormPage<P, Q, B> = Omit<FormRoute<P, Q, B>, 'refused'> & {
-  /** Renders the page: at first, and again if its form is refused. */
+  /** Renders the page: at first, and again if its form is rejected. */
   show(sent: Sent<P, Q, unknown>, view: FormView<z.output<B>>): Html | Promise<Html>
 }
 
@@ -172,7 +172,7 @@ export function pagesOf(app: ZodFastify, shared: FastifyContextConfig) {
       }
     }
   const [get, post] = [adding('GET'), adding('POST')]
-  /** Adds a form that is shown again if it is refused. */
+  /** Adds a form that is shown again if it is rejected. */
   const form = <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType>(
     url: string,
     { act, refused, explain = refusedForm, ...schemas }: FormRoute<P, Q, B>,

@@ -8,7 +8,7 @@ import { type Html, type HtmlPart, html, icon } from './html-template.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The knowledge bases of the tenant, for the rail of a page. */
+    /** Knowledge bases of the tenant, for the sidebar. */
     knowledgeBases: FirstKbs | undefined
     /** Banner of a page that shows a preview. */
     previewBanner: Html | undefined
@@ -18,9 +18,9 @@ declare module 'fastify' {
 export type Visit = {
   session: Session
   path: string
-  /** Shows that a form came from a page of ours. */
+  /** Token that proves that a form came from a page of this server. */
   formToken: string
-  /** Lets the styles in that a script of the page makes, as CodeMirror does. */
+  /** Nonce that permits styles created by a script of the page, as CodeMirror does. */
   styleNonce: () => string
   knowledgeBases?: FirstKbs | undefined
   previewBanner?: Html | undefined
@@ -31,22 +31,22 @@ export type PageKb = { slug: string; title: string }
 type PageOptions = {
   /** Title of the document, most specific words first. */
   title: string
-  /** Holds the page's one `h1`. */
+  /** Main content, with the page's one `h1`. */
   main: HtmlPart
   kb?: PageKb | undefined
-  /** Stands below the places of the knowledge base, as a tree of its pages. */
+  /** Tree of pages in the sidebar, below the links of the knowledge base. */
   rail?: HtmlPart
   /** Result of the last action, announced to screen readers. */
   notice?: HtmlPart
   /** Modules of `islands/` that the page loads. */
   islands?: readonly string[]
-  /** Whether they use CodeMirror, which makes styles. */
+  /** Whether the islands use CodeMirror, which creates styles. */
   hasCode?: boolean
-  /** Assets beside them that are plain scripts. */
+  /** Further assets that are plain scripts. */
   scripts?: readonly string[]
 }
 
-/** `holds`: where the pages of the place are, if not below its own path; of a place without, the path is one page. */
+/** Place in the sidebar. `holds`: where its pages are, if not below its own path. Without a place, the path is that of a single page. */
 type Link = { href: string; label: string; icon: string; least?: PersonRole; holds?: readonly string[] }
 
 const places: readonly Link[] = [
@@ -75,7 +75,7 @@ const placesOfKb = (slug: string): readonly Link[] => {
   ]
 }
 
-/** Knowledge bases in the rail; the start page has all. */
+/** Maximum knowledge bases in the sidebar; the start page lists all. */
 export const maxListed = 12
 
 export function page(visit: Visit, { kb, main, notice, rail, hasCode, ...head }: PageOptions): Html {

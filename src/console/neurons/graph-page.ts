@@ -10,7 +10,7 @@ import { type PageKb, page, type Visit } from '../layout/page.ts'
 import { consolePages, KbParams } from '../layout/page-routes.ts'
 
 const GraphQuery = z.object({ ends: z.literal('1').exactOptional() })
-/** Pages of a graph that is shown with its loose ends at once: these take longer to find than the graph takes to draw. */
+/** Maximum pages of a graph that is shown with its loose ends at once. In a larger one, finding them takes longer than drawing it. */
 const maxWaited = 1000
 
 export const graphRoutes = consolePages({}, (pages, ctx) => {

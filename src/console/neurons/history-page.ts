@@ -20,7 +20,7 @@ import { dataTable } from '../layout/list-parts.ts'
 import { type PageKb, page, type Visit } from '../layout/page.ts'
 import { consolePages, countField } from '../layout/page-routes.ts'
 
-/** Versions of a page that its history shows at once. */
+/** Maximum versions of a page on one page of its history. */
 export const versionsShown = 50
 
 const views = { lines: 'Lines', side: 'Side by side', page: 'As a page' } as const

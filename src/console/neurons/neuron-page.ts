@@ -158,7 +158,7 @@ export function headingList({ blocks }: { blocks: readonly string[] }): Html | u
 function headingOf(block: string) {
   const [, level = '', id = '', inner = ''] =
     /^<h([2-4])\s(?:[^>]*\s)?id="([^"]+)"[^>]*>([\s\S]*)<\/h\1>\s*$/.exec(block) ?? []
-  // Both are escaped as they stand in the block.
+  // Both are escaped in the block already.
   const label = inner
     .replace(/<[^>]*>/g, '')
     .replaceAll('<', '')

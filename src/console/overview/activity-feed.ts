@@ -48,7 +48,7 @@ type FeedOptions = {
   namesKb: boolean
   /** True if there are older events. */
   hasOlder?: boolean
-  /** Lines that are shown. */
+  /** Maximum lines that are shown. */
   most?: number
 }
 

@@ -11,7 +11,7 @@ import { page, type Visit } from '../layout/page.ts'
 import { consolePages, countField, filter, isFragment, withQuery } from '../layout/page-routes.ts'
 import { activityFeed } from './activity-feed.ts'
 
-/** Events from which a page of lines is made. */
+/** Maximum events that are grouped into one page of lines. */
 const limit = 200
 const ActivityQuery = z.object({
   kb: filter(KbId),

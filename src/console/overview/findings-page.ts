@@ -17,7 +17,7 @@ import { counted, type Html, type HtmlPart, html, numberText, when } from '../la
 import { page, type Visit } from '../layout/page.ts'
 import { type ConsoleRequest, consolePages, KbParams, withQuery } from '../layout/page-routes.ts'
 
-/** A list of findings: its knowledge base, the rule that it shows, and the number of its first finding. */
+/** Query of a list of findings: its knowledge base, the rule that it shows, and the number of its first finding. */
 type Listed = { kb: string; rule: FindingRule | undefined; from: number }
 
 const ruleLabels: Readonly<Record<FindingRule, string>> = {
@@ -81,7 +81,7 @@ function explanation({ rule, impact, links, neurons }: FindingView): HtmlPart {
   }
 }
 
-/** `1 link leads`, `2 links lead`. */
+/** Returns the start of a sentence: `1 link leads`, `2 links lead`. */
 function leading(links: FindingView['links']): string {
   const count = links?.count ?? 0
   return `${counted(count, 'link')} ${count === 1 ? 'leads' : 'lead'}`

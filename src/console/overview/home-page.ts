@@ -16,7 +16,7 @@ import { activityFeed } from './activity-feed.ts'
 import { tourPart, tourPath } from './tour-page.ts'
 
 const kbsOnPage = 100
-/** Events from which the last lines are made. */
+/** Number of events from which the latest activity is made. */
 const eventsRead = 150
 const HomeQuery = z.object({ page: filter(countField(15)) })
 const TourForm = z.object({ step: z.enum(['read', 'search', 'dismissed']) })
@@ -110,7 +110,7 @@ const workKinds =
 /** Events that change the numbers that readers see. */
 const pageKinds = 'neuron.created neuron.updated neuron.deleted'
 
-/** @param page of the list, from 1 */
+/** Renders the list of knowledge bases. @param page of the list, from 1 */
 function homeWork(
   { session }: Visit,
   kbs: readonly KbOverview[],

@@ -13,8 +13,8 @@ type Together = { decision: 'approve' | 'dismiss' | 'reopen'; reason?: string | 
 type Picked = { id: string; seen: string }
 
 /**
- * Decides on each of several candidates on its own: none waits for another, or fails with it.
- * @returns what came of each, as the list's query holds it: failures first, since it holds so many
+ * Decides on each of several candidates separately: a failure does not affect the others.
+ * @returns the results as in the list's query, failures first, since the query holds a limited number
  */
 export async function decideTogether(
   ctx: AppContext,

@@ -90,7 +90,7 @@ export function similarSection({ id }: Pick<QueueEntry, 'id'>, params: QueuePara
   </section>`
 }
 
-/** @param found undefined if search is busy */
+/** Renders the similar pages. @param found undefined if search is busy */
 export function similarList(found: readonly SimilarNeuron[] | undefined, kb: string): Html {
   if (found === undefined) return html`<p class="empty">Search is busy. Reload the page to see them.</p>`
   if (found.length === 0) return html`<p class="empty">None found.</p>`

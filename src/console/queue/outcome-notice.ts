@@ -35,8 +35,8 @@ function seeIt({ kb, seqId, isRemoval }: ReviewOutcome): Html | undefined {
 }
 
 /**
- * A dismissed candidate is put back. An approval is in the history of the knowledge base for good: what takes it back is a
- * proposal of its own.
+ * Renders the button that undoes a decision. A dismissed candidate is put back. An approval stays in the history for good: undoing it is a
+ * new candidate.
  */
 export function undoForm(
   visit: Visit,

@@ -48,14 +48,14 @@ const Asked = PreviewParameter.unwrap()
 
 type Shown = { ctx: AppContext; slug: string; title: string; below: string }
 
-/** Paths below a knowledge base that a preview also has: those that only read. */
+/** Paths below a knowledge base that a preview also has: those of pages that only read. */
 const reading = /^(?:neurons\/[^/"?#]+|search|tree|tags|graph|graph\/data|files\/[^"?#]+)(?=["?#])/
 const pathBelow = /^\/preview\/[^/]*\/kb\/[^/]+\/(.*)$/
 const address = / (href|src|action|hx-get|data-graph)="([^"]*?)(\/kb\/[^/"]+\/)([^"]*")/g
 
 /**
- * Adds the pages that show a knowledge base with candidates laid over it: one to ask and search, and below the same path those that
- * read, as they are, whose links lead on below it.
+ * Adds the pages that show a knowledge base as if candidates were approved: one to ask and search, and below the same path the pages that
+ * only read, whose links stay in the preview.
  */
 export async function previewRoutes(app: ZodFastify, ctx: AppContext): Promise<void> {
   const shown = new AsyncLocalStorage<Shown>()
@@ -142,7 +142,7 @@ async function tryOut({ ctx, slug }: Shown, caller: Caller, q: string, signal: A
   const [{ answer, citations = [] }, found] = await Promise.all([
     wholeAnswer(chatOnce(ctx, ctx.answerer, caller, question, signal)),
     searchPages(ctx, caller, slug, { q, kind: 'wiki', isTyping: false, page: 1 }).catch((error: unknown) => {
-      if (error instanceof ValidationError) return undefined // a question may be no query
+      if (error instanceof ValidationError) return undefined // a question may be an invalid query
       throw error
     }),
   ])

@@ -149,7 +149,7 @@ export const queuePageRoutes = consolePages({ people: 'curator' }, (pages, ctx) 
   })
 
   pages.post('/queue/:id/reopen', ofOne, async ({ caller, params: { id }, query }) => {
-    // It has been put back or approved meanwhile: its page shows that.
+    // The candidate has been put back or approved meanwhile, which its page shows.
     await reopenCandidate(ctx, caller, id).catch(undefinedOn('not_dismissed'))
     return { to: candidateUrl(id, query, { done: id }) }
   })

@@ -68,8 +68,8 @@ export type ListParams = z.output<typeof ListParams>
 const Flag = z.literal('1').optional()
 
 /**
- * The query of a candidate's page: whether it is to be edited, whether similar pages are looked for at once, and whether it was
- * proposed just now.
+ * Query of a candidate's page: whether to open the edit form, whether to search similar pages at once, and whether it was proposed just
+ * now.
  */
 export const CandidateParams = QueueParams.extend({ edit: Flag, similar: Flag, proposed: Flag, done: CandidateId })
 export type SentOfOne = ConsoleRequest<
@@ -88,7 +88,7 @@ export function listPath(params: QueueParams, more: More = {}): string {
   return withQuery('/queue', queryOf(params, more))
 }
 
-/** @param action the last segment of the path of an action on the candidate */
+/** Returns the path of an action. @param action the last segment of the path of an action on the candidate */
 export function candidateUrl(id: string, params: QueueParams, more: More = {}, action?: string): string {
   return withQuery(`${candidatePage(id)}${action === undefined ? '' : `/${action}`}`, queryOf(params, more))
 }

@@ -52,7 +52,7 @@ const notices = {
   tenant: 'You have changed to another tenant.',
 }
 
-/** The form that was refused, what was typed into it, and why. */
+/** A rejected form of the account page, its content, and the errors. */
 type Refused = { form: 'name' | 'password'; typed: FormFields; errors: FormErrors } | undefined
 
 export const accountRoutes = consolePages({}, (pages, ctx, app) => {
@@ -137,7 +137,7 @@ export const accountRoutes = consolePages({}, (pages, ctx, app) => {
   }
 })
 
-/** Most specific first: most browsers also name those that they are compatible with. */
+/** Most specific first: most browsers also name those with which they are compatible. */
 const browsers: readonly (readonly [RegExp, string])[] = [
   [/\bEdg\//, 'Edge'],
   [/\bOPR\//, 'Opera'],

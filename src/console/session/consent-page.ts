@@ -71,7 +71,7 @@ export const consentRoutes = consolePages({}, (pages, ctx) => {
       result = { login: { accountId: user.id }, consent: { grantId } }
     }
     const to = await provider.interactionResult(request.raw, reply.raw, result, { mergeWithLastSubmission: false })
-    // A header leads back: the policy for content lets forms lead nowhere but to this server.
+    // Redirects by a header: the content security policy allows forms to lead to this server only.
     reply.header('refresh', `0; url=${to}`)
     return page(visit, {
       title: 'Going back',

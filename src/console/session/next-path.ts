@@ -1,9 +1,9 @@
-/** Origin that no server has: a URL that resolves to it is a path of this server. */
+/** Origin that no server has: a URL that still resolves to it is a path of this server. */
 const base = 'http://ganglion.invalid'
 
 /**
- * The path of this server to go on to after signing in; `/` for what would lead to another origin. Browsers take `//host`, `/\host`
- * and paths with tabs in them for addresses of other hosts.
+ * Returns the path of this server to continue with after signing in; `/` if the given one leads to another origin. Browsers read `//host`,
+ * `/\host` and paths with tabs as addresses of other hosts.
  */
 export function nextPath(asked: string | undefined): string {
   const url = asked?.startsWith('/') ? URL.parse(asked, base) : null

@@ -85,7 +85,7 @@ export function openRoutes(app: ZodFastify, ctx: AppContext): void {
   if (ctx.identityProvider === undefined) return
   const provider = singleSignOn(ctx, ctx.identityProvider)
 
-  // A link, not a form: the policy for content lets forms lead nowhere but to this server.
+  // A link, not a form: the content security policy allows forms to lead to this server only.
   app.get('/sign-in/oidc', { schema: { querystring: BeginQuery } }, async (request, reply) => {
     const next = nextPath(request.query.next)
     try {

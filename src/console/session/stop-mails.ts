@@ -9,8 +9,8 @@ import { send } from '../layout/page-routes.ts'
 const Link = z.object({ to: z.uuid(), signature: z.string().max(100) })
 
 /**
- * Adds the page behind a mail's link, by which a person stops mails without signing in. Mail programs send its form by themselves (RFC 8058), without
- * a cookie or an `Origin`: the signature says enough. Whoever only looks at it, as scanners of links do, stops nothing.
+ * Adds the page behind the link in a mail by which a person unsubscribes without signing in. Mail programs send its form by themselves (RFC
+ * 8058), without a cookie or an `Origin`: the signature is sufficient. Opening the link, as scanners of links do, does not unsubscribe.
  */
 export function stopMailsRoutes(app: ZodFastify, ctx: AppContext): void {
   // The body does not matter: the link contains everything.

@@ -1,7 +1,7 @@
-/** The properties by which a file of the browser is recognised. */
+/** Properties by which a file is recognised after a reload. */
 export type NamedFile = { name: string; size: number }
 
-/** An upload that the server has begun to take. */
+/** An upload of which the server has received a part. */
 export type OpenUpload = { uploadId: string; filename: string; fileSize: number; bytesReceived: number }
 
 export type Range = { first: number; end: number }
@@ -19,19 +19,19 @@ export function refusal({ name, size }: NamedFile, types: readonly string[], max
   return undefined
 }
 
-/** The open upload that a file resumes: one with the same name and size. */
+/** Returns the open upload that a file resumes: one with the same name and size. */
 export function uploadOf(file: NamedFile, open: readonly OpenUpload[]): OpenUpload | undefined {
   return open.find(({ filename, fileSize }) => filename === file.name.normalize('NFC') && fileSize === file.size)
 }
 
-/** The first chunk of a resumed upload: the first bytes of the file, to show that it is the same file. */
+/** Returns the first chunk of a resumed upload: the first bytes of the file, to prove that it is the same file. */
 export function firstProof(received: number): Range | undefined {
   return received === 0 ? undefined : { first: 0, end: Math.min(received, proof) }
 }
 
 /**
- * The next chunk of a file of which the server has `received` bytes. `isResumed`: it begins a little earlier, so that the server can
- * compare. Undefined where all is sent.
+ * Returns the next chunk of a file of which the server has `received` bytes. `isResumed`: it begins a little earlier, so that the server
+ * can compare. Undefined if everything is sent.
  */
 export function nextChunk(
   { size, chunkSize }: { size: number; chunkSize: number },
@@ -64,7 +64,7 @@ export type Setback =
   | { kind: 'duplicate'; documentId: string; filename: string; path: string }
   | { kind: 'stop'; message: string; canResume: boolean }
 
-/** Parses a response of the API for an upload. `status` 0: there was none. */
+/** Parses a response of the API for an upload. `status` 0: no response. */
 export function setbackOf(status: number, body: unknown, retryAfter: string | null): Setback {
   const field = (name: string) => (typeof body === 'object' && body !== null ? Reflect.get(body, name) : undefined)
   const text = (name: string) => (typeof field(name) === 'string' ? String(field(name)) : '')

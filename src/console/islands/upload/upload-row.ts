@@ -5,7 +5,7 @@ import { browserTransport } from './upload-transport.ts'
 
 type RowOptions = {
   kb: string
-  /** Folder that it goes to. */
+  /** Folder of the Source. */
   path: string
   replace: boolean
   token: string
@@ -18,7 +18,7 @@ type RowOptions = {
 
 type Offer = readonly [label: string, act: () => void]
 
-/** An upload as an item of the list: its progress, and buttons for what can be done with it. */
+/** An upload as an item of the list: its progress, and buttons for the possible actions. */
 export class UploadRow {
   readonly element: HTMLLIElement
   readonly #file: File

@@ -1,7 +1,7 @@
 import { root } from '../dom.ts'
 import type { Reply, Transport } from './upload-run.ts'
 
-/** Files up to this size are hashed first, so that a file that the server has already is not sent. */
+/** Maximum bytes of a file that is hashed first, so that bytes that the server already has are not sent. */
 const maxHashed = 64 * 1024 * 1024
 
 /** Returns access to the API in a browser. The signal aborts everything. @param token of the page's forms */

@@ -191,8 +191,8 @@ function hasErrors({ fieldErrors = {}, formErrors = [] }: FormErrors): boolean {
 }
 
 /**
- * Puts what a person typed on one version of a page upon a later one, field by field: what they have not changed is as the later
- * version has it. Where both changed a field, theirs wins, and the conflict is told.
+ * Rebases a person's fields from one version of a page onto a later one. Fields that they have not changed have the later version's value.
+ * If both changed a field, the person's value wins, and the conflict is reported.
  */
 function rebased(
   typed: PageFields,

@@ -30,7 +30,7 @@ export const editorRoutes = consolePages({ people: 'curator' }, (pages, ctx) => 
     })
     const typing = { params: EditPath, body: PageForm } as const
     pages.post(url, { ...typing, config: { keepsForm: true } }, (sent) => submitEdit(ctx, sent))
-    // It changes nothing, so it asks for no token: a form that outlived its session is shown here again.
+    // The preview changes nothing, so it needs no token: a form that outlived its session is shown here again.
     const config = { keepsForm: true, readsForm: true, rate: 'read' } as const
     pages.post(`${url}/preview`, { ...typing, config }, (sent) => showPreview(ctx, sent))
   }
