@@ -46,7 +46,8 @@ export async function benchGrowth(): Promise<string[]> {
     const values = all.map((figures) => figures[name] ?? Number.NaN)
     const [before = Number.NaN, last = Number.NaN] = values.slice(-2)
     const bound = bounds[name]
-    const aim = bound === undefined ? '' : noteAim(`growth: ${name}`, last / before, { atMost: bound }, '×')
+    const aim =
+      bound === undefined ? '' : noteAim(`growth: ${name}`, last / before, { atMost: bound }, '× the size before')
     return `| ${[name, ...values.map((value) => value.toFixed(1)), `${(last / before).toFixed(2)}×`, aim].join(' | ')} |`
   })
   const head = ['', ...sizes.map((size) => `${size} Neurons`), 'the last two', 'aim']

@@ -40,14 +40,14 @@ export async function benchLinks(): Promise<string[]> {
   })
   await ctx.close()
   return [
-    '| milliseconds: median (min–max) | time | aim |',
-    '|---|---|---|',
-    `| all ${links} links of ${neurons} Neurons, and the 1000 best connected | ${show(all.curator)} | seconds |`,
-    `| the same, of those that a reader may see | ${show(all.reader)} | seconds |`,
-    `| one Neuron with its links and backlinks | ${show(one.any)} | a few |`,
-    `| the best connected, with ${backlinks.length} backlinks | ${show(one.hub)} | a few |`,
-    `| the graph around it, 1 step | ${show(all.oneStep)} | |`,
-    `| the graph around it, 3 steps, cut at 1000 Neurons | ${show(all.threeSteps)} | |`,
+    '| milliseconds: median (min–max) | time |',
+    '|---|---|',
+    `| all ${links} links of ${neurons} Neurons, and the 1000 best connected | ${show(all.curator)} |`,
+    `| the same, of those that a reader may see | ${show(all.reader)} |`,
+    `| one Neuron with its links and backlinks | ${show(one.any)} |`,
+    `| the best connected, with ${backlinks.length} backlinks | ${show(one.hub)} |`,
+    `| the graph around it, 1 step | ${show(all.oneStep)} |`,
+    `| the graph around it, 3 steps, cut at 1000 Neurons | ${show(all.threeSteps)} |`,
     '',
     `The longest that a graph held up the event loop: ${(delays.max / 1e6).toFixed(0)} ms.`,
   ]

@@ -38,7 +38,7 @@ export async function benchWithoutGit(): Promise<string[]> {
   }
   const row = (what: string, part: keyof Work, atMost: number) => {
     const [git, hidden] = [least(times.git, part), least(times.hidden, part)]
-    const aim = noteAim(`${what} without git / with it`, hidden / git, { atMost }, '×')
+    const aim = noteAim(`${what} without git`, hidden / git, { atMost }, '× with git')
     return `| ${what} | ${git.toFixed(2)} | ${hidden.toFixed(2)} | ${(hidden / git).toFixed(2)}× | ${aim} |`
   }
   return [

@@ -1,10 +1,15 @@
 type Bound = { atMost: number } | { atLeast: number }
-type Aim = { what: string; measured: number; bound: Bound; unit: string }
+/**
+ * Unit of an aim. Other load on the machine changes it less than a time: a ratio to the named floor or peer, measured in the same run, CPU
+ * time that the kernel counts, or memory. A query is rejected by its own CPU time.
+ */
+type Unit = `× ${string}` | 'µs of CPU' | 'ms of CPU' | 'MB' | 'rejected queries'
+type Aim = { what: string; measured: number; bound: Bound; unit: Unit }
 
 const aims: Aim[] = []
 
 /** Notes what was measured, and what it should be, for the table at the end of a run. Gives the aim as text. */
-export function noteAim(what: string, measured: number, bound: Bound, unit: string): string {
+export function noteAim(what: string, measured: number, bound: Bound, unit: Unit): string {
   aims.push({ what, measured, bound, unit })
   return textOf(bound, unit)
 }
@@ -23,6 +28,6 @@ function isMet(measured: number, bound: Bound): boolean {
   return 'atMost' in bound ? measured <= bound.atMost : measured >= bound.atLeast
 }
 
-function textOf(bound: Bound, unit: string): string {
+function textOf(bound: Bound, unit: Unit): string {
   return 'atMost' in bound ? `≤ ${bound.atMost} ${unit}` : `≥ ${bound.atLeast} ${unit}`
 }

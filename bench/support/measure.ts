@@ -12,6 +12,22 @@ export async function milliseconds(work: () => unknown): Promise<number> {
   return performance.now() - begin
 }
 
+/** Begins to measure the turns of the event loop. @returns ends it, and gives the CPU time of the longest turn, in milliseconds */
+export function longestTurn(): () => number {
+  let [longest, isOver, begin] = [0, false, process.threadCpuUsage()]
+  const look = () => {
+    const { user, system } = process.threadCpuUsage(begin)
+    longest = Math.max(longest, (user + system) / 1000)
+    begin = process.threadCpuUsage()
+    if (!isOver) setImmediate(look)
+  }
+  setImmediate(look)
+  return () => {
+    isOver = true
+    return longest
+  }
+}
+
 /** Runs contestants in turn, A B C A B C …, so that a machine whose speed drifts is fair to all; the first round is a warm-up. */
 export async function inTurn<Name extends string>(
   rounds: number,
