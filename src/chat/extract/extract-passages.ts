@@ -1,4 +1,5 @@
 import { atxHeading } from '../../rules/text/atx-heading.ts'
+import { closesFence, fenceMarker } from '../../rules/text/fence.ts'
 import { oneLine } from '../../rules/text/lines.ts'
 import { escapeMarkdown } from '../../rules/text/literal.ts'
 import { type PassageUnit, passageUnits } from '../../search/answer/passage-window.ts'
@@ -175,12 +176,12 @@ function extend(unit: Unit, units: readonly Unit[]): Quotation {
 
 /** Closes a code block or span that the page leaves open, which would otherwise include the text after the quotation. */
 function withClosedFence(text: string): string {
-  let open = ''
-  for (const [, fence = '', info = ''] of text.matchAll(/^ {0,3}(`{3,}|~{3,})(.*)$/gm)) {
-    if (open === '') open = fence.startsWith('`') && info.includes('`') ? '' : fence
-    else if (fence.startsWith(open) && info.trim() === '') open = ''
+  let open: string | undefined
+  for (const line of text.split(/\r?\n/)) {
+    if (open === undefined) open = fenceMarker(line.replace(/^ {0,3}/, ''))
+    else if (closesFence(line, open)) open = undefined
   }
-  return open === '' ? text : `${text.trimEnd()}\n${open}`
+  return open === undefined ? text : `${text.trimEnd()}\n${open}`
 }
 
 /** Returns the introduction of a unit: the sentence before a list or code, the head of a table. */

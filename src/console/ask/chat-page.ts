@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { chatOnce, wholeAnswer } from '../../chat/answer-question.ts'
+import { chatOnce } from '../../chat/answer-question.ts'
 import {
   type ChatPage,
   deleteChat,
@@ -14,10 +14,10 @@ import type { ChatAnswer } from '../../contract/chat.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { withPrefix } from '../../http/path-prefix.ts'
 import { prefersEventStream } from '../../http/request/accept.ts'
-import { whenClientGone } from '../../http/request/client-gone.ts'
 import { EventStreams } from '../../http/response/event-stream.ts'
 import { unlessUnavailable } from '../../kb/failure.ts'
 import { describeKb } from '../../pages/list-knowledge-bases.ts'
+import { counted } from '../../rules/text/numbers.ts'
 import { retrieve } from '../../search/kb/retrieve.ts'
 import { button, type Choice, controlsOf, type FormErrors, form, hidden } from '../layout/form.ts'
 import { content, type Html, html, when } from '../layout/html-template.ts'
@@ -110,26 +110,14 @@ export const chatPageRoutes = consolePages({}, (pages, ctx, app) => {
       ...{ message, history: [], knowledgeBaseId: kb, sessionId: known?.id },
       audience: audienceOf(known),
     }
-    const signal = isStreamed ? streams.signal(reply) : whenClientGone(reply)
-    const answering = chatOnce(ctx, ctx.answerer, caller, question, signal)
-    try {
-      if (!isStreamed) {
-        const { sessionId: id = '', turnId: turn = '' } = await wholeAnswer(answering)
-        return { to: `${chatPage(kb, id)}#${turnId(turn)}` }
-      }
-      // Waits for the first part, so that an error before it is answered as an ordinary error.
-      const first = await answering.next()
-      return streams.answer(request, reply, async (tell) => {
-        for (let step = first; ; step = await answering.next()) {
-          if (step.done === true) return tell({ event: 'done', data: await answered(sent, message, step.value) })
-          tell({ event: 'delta', data: { text: step.value } })
-        }
-      })
-    } catch (error) {
-      // The client is gone.
-      if (reply.raw.destroyed) return reply.hijack()
-      throw error
-    }
+    const answer = await streams.answerText(
+      request,
+      reply,
+      (signal) => chatOnce(ctx, ctx.answerer, caller, question, signal),
+      (streamed) => answered(sent, message, streamed),
+    )
+    if (answer === undefined) return reply
+    return { to: `${chatPage(kb, answer.sessionId)}#${turnId(answer.turnId ?? '')}` }
   })
 
   pages.formPage('/kb/:kb/chat/:id/turns/:turnId/feedback', {
@@ -245,7 +233,7 @@ function pastChats(kb: PageKb, openId: string | undefined, { chats, next }: Chat
     <ul>${chats.map(
       ({ id, question, turns, usedAt }) =>
         html`<li><a href="${chatPage(kb.slug, id)}"${id === openId && html` aria-current="page"`}><bdi>${shorten(question)}</bdi></a>
-          <small class="hint">${turns} ${turns === 1 ? 'question' : 'questions'}, ${when(usedAt)}</small></li>`,
+          <small class="hint">${counted(turns, 'question')}, ${when(usedAt)}</small></li>`,
     )}</ul>
     ${next !== undefined && html`<p><a href="${chatPage(kb.slug)}?past=${next}">Older conversations</a></p>`}
   </nav>`

@@ -32,11 +32,9 @@ const Typed = z.object({ url: text, kb: text, format: z.string().default('gangli
 const Path = z.object({ id: z.uuid() })
 const Kinds = z.object({ kinds: Ticked.pipe(z.array(EventKind)) })
 const Replay = z.object({ from: z.string().max(20).trim().optional() })
-const Resend = z.object({ event: z.coerce.number().int().min(1).max(1e15) })
-const EventNumber = z
-  .string()
-  .regex(/^[1-9][0-9]{0,14}$/, 'must be the number of an event')
-  .transform(Number)
+const EventNumber = z.coerce.number().int().min(1).max(1e15)
+const Resend = z.object({ event: EventNumber })
+const ReplayFrom = z.object({ from: EventNumber.optional() })
 
 const notices = { removed: 'The webhook is removed.' }
 const changes = {
@@ -103,9 +101,8 @@ export const webhooksRoutes = consolePages({ people: 'admin' }, (pages, ctx) => 
   pages.form('/settings/webhooks/:id/replay', {
     ...{ ...ofOne, body: Replay },
     async act(sent) {
-      const from = sent.body.from === undefined ? undefined : EventNumber.safeParse(sent.body.from)
-      if (from?.success === false) throw new ValidationError({ from: ['must be the number of an event'] })
-      await replayWebhook(ctx, sent.caller, sent.params.id, { from: from?.data })
+      const { from } = parseSent(ReplayFrom, sent.body)
+      await replayWebhook(ctx, sent.caller, sent.params.id, { from })
       return changed(sent, 'replayed')
     },
     explain: webhookRefusal,

@@ -1,16 +1,13 @@
-import multipart from '@fastify/multipart'
 import { z } from 'zod'
 import { sourcePage, sourcesPage } from '../../contract/console-paths.ts'
 import { fileTypes, type SourceAnswer } from '../../contract/documents.ts'
 import { Cursor } from '../../contract/envelope.ts'
 import { reaches } from '../../contract/vocabulary.ts'
-import { formOptions, maxFormBytes } from '../../http/request/upload-form.ts'
-import type { ZodFastify } from '../../http/zod-compilers.ts'
 import type { KbLabel } from '../../kb/readable-kb.ts'
 import { describeKb } from '../../pages/list-knowledge-bases.ts'
+import { numberText } from '../../rules/text/numbers.ts'
 import { describeUploads } from '../../sources/describe-uploads.ts'
 import { listSources } from '../../sources/list-sources.ts'
-import { uploadSource } from '../../sources/receive/upload-source.ts'
 import { abandonUpload, listOpenUploads } from '../../sources/receive/uploads/find-upload.ts'
 import { statusWords } from '../islands/source-words.ts'
 import { sizeInWords } from '../islands/upload/upload-plan.ts'
@@ -18,8 +15,8 @@ import { type Choice, choicesOf } from '../layout/form.ts'
 import { type Html, html, when } from '../layout/html-template.ts'
 import { filterChip, savedFilter, wordsFilter } from '../layout/list-parts.ts'
 import { page, type Visit } from '../layout/page.ts'
-import { type ConsoleRequest, consolePages, filter, KbParams, pagesOf, withQuery } from '../layout/page-routes.ts'
-import { type OpenForm, openForm, partsOf, refusedUpload, type UploadAttempt, uploadSection } from './source-upload.ts'
+import { type ConsoleRequest, consolePages, filter, KbParams, withQuery } from '../layout/page-routes.ts'
+import { addUploadForm, type UploadAttempt, uploadSection } from './source-upload.ts'
 
 const UploadPath = KbParams.extend({ uploadId: z.uuid() })
 const ListQuery = z.object({
@@ -65,24 +62,12 @@ export const sourceListRoutes = consolePages({}, async (pages, ctx, app) => {
     return { to: `${sourcesPage(params.kb)}?done=removed` }
   })
 
-  await app.register(async (forms: ZodFastify) => {
-    await forms.register(multipart, formOptions)
-    const { post } = pagesOf(forms, { people: 'curator', upload: true, readsForm: true })
-    post('/kb/:kb/sources', { params: KbParams, bodyLimit: maxFormBytes }, async (sent) => {
-      const { kb } = sent.params
-      let fields: OpenForm['fields'] = new Map()
-      try {
-        const form = await openForm(sent.request)
-        fields = form.fields
-        const asked = { replace: fields.get('replace') === 'true', force: fields.get('force') === 'true' }
-        const source = await uploadSource(ctx, sent.caller, kb, partsOf(form, fields.get('path') ?? '/'), asked)
-        return { to: `${sourcePage(kb, source.id)}?done=uploaded` }
-      } catch (error) {
-        const { status, ...attempt } = refusedUpload(error, fields)
-        return { page: await list(sent, {}, attempt), status }
-      }
-    })
-  })
+  await addUploadForm(
+    { app, ctx },
+    ['/kb/:kb/sources', KbParams],
+    ({ params: { kb } }, file, typed) => ({ kb, file, ...typed }),
+    (sent, attempt) => list(sent, {}, attempt),
+  )
 
   async function list(
     { visit, caller, params, notice }: ConsoleRequest<z.output<typeof KbParams>>,
@@ -110,7 +95,7 @@ export const sourceListRoutes = consolePages({}, async (pages, ctx, app) => {
       notice,
       islands: isCurator ? ['live-sources', 'upload'] : ['live-sources'],
       scripts: ['htmx.js'],
-      main: html`<h1>Sources <span class="tally" id="sources-total">${total?.toLocaleString('en')}</span></h1>
+      main: html`<h1>Sources <span class="tally" id="sources-total">${total !== undefined && numberText(total)}</span></h1>
         <p class="hint">Files that pages are made of.</p>
         ${isCurator && uploadSection(visit, { ...listed, openUploads, attempt })}
         <div class="filters">${wordsIn(listed)}</div>

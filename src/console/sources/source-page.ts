@@ -1,14 +1,12 @@
-import multipart from '@fastify/multipart'
 import { z } from 'zod'
 import { neuronPage, placeId, sourcePage, sourcesPage } from '../../contract/console-paths.ts'
 import type { SourceDetail } from '../../contract/documents.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { reaches } from '../../contract/vocabulary.ts'
-import { formOptions, maxFormBytes } from '../../http/request/upload-form.ts'
 import { answerFile } from '../../http/response/file-answer.ts'
-import type { ZodFastify } from '../../http/zod-compilers.ts'
 import type { KbLabel } from '../../kb/readable-kb.ts'
 import { describeKb } from '../../pages/list-knowledge-bases.ts'
+import { counted, numberText } from '../../rules/text/numbers.ts'
 import { archiveSource } from '../../sources/ingest/archive-source.ts'
 import { ingestDocument } from '../../sources/ingest/ingest-document.ts'
 import { readSource, sourceContent } from '../../sources/read-source.ts'
@@ -19,7 +17,6 @@ import {
   type SourceOutcome,
 } from '../../sources/read-source-outcome.ts'
 import { readSourceText, type SourceText } from '../../sources/read-source-text.ts'
-import { uploadSource } from '../../sources/receive/upload-source.ts'
 import { statusWords } from '../islands/source-words.ts'
 import { sizeInWords } from '../islands/upload/upload-plan.ts'
 import { button, controlsOf, type FormErrors, form, postButton } from '../layout/form.ts'
@@ -27,7 +24,7 @@ import { type Html, type HtmlPart, html, placeWords, when } from '../layout/html
 import { dataTable, turnPages } from '../layout/list-parts.ts'
 import { page, type Visit } from '../layout/page.ts'
 import { type ConsoleRequest, consolePages, countField, filter, KbParams, pagesOf } from '../layout/page-routes.ts'
-import { openForm, partsOf, refusedUpload } from './source-upload.ts'
+import { addUploadForm } from './source-upload.ts'
 
 const SourcePath = KbParams.extend({ id: z.uuid() })
 const TextQuery = z.object({
@@ -80,23 +77,16 @@ export const sourceRoutes = consolePages({}, async (pages, ctx, app) => {
     return { to: `${sourcesPage(kb.slug)}?done=archived` }
   })
 
-  await app.register(async (forms: ZodFastify) => {
-    await forms.register(multipart, formOptions)
-    const { post } = pagesOf(forms, { people: 'curator', upload: true, readsForm: true })
-    post('/kb/:kb/sources/:id/replace', { ...ofOne, bodyLimit: maxFormBytes }, async (sent) => {
+  await addUploadForm(
+    { app, ctx },
+    ['/kb/:kb/sources/:id/replace', SourcePath],
+    async (sent, file) => {
       const { kb, source } = await find(sent)
-      try {
-        const form = await openForm(sent.request)
-        const edition = { ...form, file: { ...form.file, filename: editionName(source, form.file.filename) } }
-        const asked = { replace: true, force: false }
-        const { id } = await uploadSource(ctx, sent.caller, kb.slug, partsOf(edition, source.path), asked)
-        return { to: `${sourcePage(kb.slug, id)}?done=uploaded` }
-      } catch (error) {
-        const { status, errors } = refusedUpload(error, new Map())
-        return { page: await detail(sent, {}, errors), status }
-      }
-    })
-  })
+      const edition = { ...file, filename: editionName(source, file.filename) }
+      return { kb: kb.slug, file: edition, path: source.path, replace: true }
+    },
+    (sent, { errors }) => detail(sent, {}, errors),
+  )
 
   async function detail(sent: Sent, place: z.output<typeof TextQuery>, errors?: FormErrors): Promise<Html> {
     const { visit, caller, notice } = sent
@@ -166,8 +156,8 @@ function facts(
 function readInWords({ characters, anchors }: SourceText): string {
   const [first] = anchors
   const unit = first && (['page', 'slide', 'sheet'] as const).find((key) => first[key] !== undefined)
-  const places = unit === undefined ? '' : `, ${anchors.length} ${unit}${anchors.length === 1 ? '' : 's'}`
-  return `${characters.toLocaleString('en')} characters${places}`
+  const places = unit === undefined ? '' : `, ${counted(anchors.length, unit)}`
+  return `${numberText(characters)} characters${places}`
 }
 
 function addressOf(text: string): HtmlPart {

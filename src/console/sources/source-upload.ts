@@ -1,14 +1,19 @@
+import multipart from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import type { AppContext } from '../../app/open-context.ts'
 import { sourcePage, sourcesPage } from '../../contract/console-paths.ts'
 import { maxChunkedBytes, maxUploadBytes, type UploadStatus } from '../../contract/documents.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { requireFormToken } from '../../http/access/session-cookie.ts'
-import { type AnyPart, readParts } from '../../http/request/upload-form.ts'
-import type { FormPart } from '../../sources/receive/upload-source.ts'
+import { type AnyPart, formOptions, maxFormBytes, readParts } from '../../http/request/upload-form.ts'
+import type { ZodFastify } from '../../http/zod-compilers.ts'
+import { type FormPart, uploadSource } from '../../sources/receive/upload-source.ts'
 import { sizeInWords } from '../islands/upload/upload-plan.ts'
 import { button, controlsOf, type FormErrors, form, postButton } from '../layout/form.ts'
 import { type Html, html, when } from '../layout/html-template.ts'
 import type { PageKb, Visit } from '../layout/page.ts'
+import { type ConsoleRequest, pagesOf } from '../layout/page-routes.ts'
 
 type UploadOptions = {
   kb: PageKb
@@ -60,9 +65,8 @@ function openUpload(
   </li>`
 }
 
-export type UploadAttempt = {
-  path: string
-  replace: boolean
+type Typed = { path: string; replace: boolean }
+export type UploadAttempt = Typed & {
   errors: FormErrors
   duplicate?: { id: string; filename: string } | undefined
 }
@@ -76,8 +80,7 @@ const ofFile: ReadonlySet<string> = new Set([
 ])
 
 /** Returns a rejected upload, to show with its form. Throws errors that do not concern the form. */
-export function refusedUpload(error: unknown, fields: ReadonlyMap<string, string>): UploadAttempt & { status: number } {
-  const typed = { path: fields.get('path') ?? '/', replace: fields.get('replace') === 'true' }
+function refusedUpload(error: unknown, typed: Typed): UploadAttempt & { status: number } {
   if (error instanceof ValidationError) {
     const { fieldErrors, formErrors } = error
     return { ...typed, errors: { fieldErrors, formErrors }, status: 400 }
@@ -88,19 +91,44 @@ export function refusedUpload(error: unknown, fields: ReadonlyMap<string, string
   return { ...typed, errors: { fieldErrors: { file: [error.message] } }, duplicate, status: error.status }
 }
 
-/** A form whose file is still to be read. */
-export type OpenForm = {
-  /** Fields before the file: the browser sends them in the order of the page. */
-  fields: ReadonlyMap<string, string>
-  file: Extract<FormPart, { name: 'file' }>
+type FormFile = Extract<FormPart, { name: 'file' }>
+type Upload = Typed & { kb: string; file: FormFile }
+
+/** Adds a form that uploads a file as `what` says, and is shown again if it is refused. */
+export async function addUploadForm<Params extends z.ZodType>(
+  { app, ctx }: { app: ZodFastify; ctx: AppContext },
+  [url, params]: readonly [url: string, params: Params],
+  what: (sent: ConsoleRequest<z.output<Params>>, file: FormFile, typed: Typed) => Upload | Promise<Upload>,
+  refused: (sent: ConsoleRequest<z.output<Params>>, attempt: UploadAttempt) => Promise<Html>,
+): Promise<void> {
+  await app.register(async (forms: ZodFastify) => {
+    await forms.register(multipart, formOptions)
+    const { post } = pagesOf(forms, { people: 'curator', upload: true, readsForm: true })
+    post(url, { params, bodyLimit: maxFormBytes }, async (sent) => {
+      const fields = new Map<string, string>()
+      try {
+        const { kb, file, path, replace } = await what(sent, await openForm(sent.request, fields), typedIn(fields))
+        const asked = { replace, force: fields.get('force') === 'true' }
+        const { id } = await uploadSource(ctx, sent.caller, kb, partsOf(file, path), asked)
+        return { to: `${sourcePage(kb, id)}?done=uploaded` }
+      } catch (error) {
+        const { status, ...attempt } = refusedUpload(error, typedIn(fields))
+        return { page: await refused(sent, attempt), status }
+      }
+    })
+  })
+}
+
+function typedIn(fields: ReadonlyMap<string, string>): Typed {
+  return { path: fields.get('path') ?? '/', replace: fields.get('replace') === 'true' }
 }
 
 /**
  * Reads a form up to its file, and sees that it is ours.
+ * @param fields receives the fields before the file: the browser sends them in the order of the page
  * @throws {GanglionError} `stale_form`, `no_file`, and what `readParts` throws
  */
-export async function openForm(request: FastifyRequest): Promise<OpenForm> {
-  const fields = new Map<string, string>()
+async function openForm(request: FastifyRequest, fields: Map<string, string>): Promise<FormFile> {
   const parts = readParts(request)
   for (let step = await parts.next(); step.done !== true; step = await parts.next()) {
     const part: AnyPart = step.value
@@ -110,7 +138,7 @@ export async function openForm(request: FastifyRequest): Promise<OpenForm> {
     }
     request.body = Object.fromEntries(fields)
     requireFormToken(request)
-    return { fields, file: { ...part, bytes: untilEnd(part.bytes, parts) } }
+    return { ...part, bytes: untilEnd(part.bytes, parts) }
   }
   throw new GanglionError('no_file')
 }
@@ -122,7 +150,7 @@ async function* untilEnd(bytes: AsyncIterable<Uint8Array>, parts: AsyncGenerator
 }
 
 /** @throws {ValidationError} where no file was chosen. */
-export async function* partsOf({ file }: OpenForm, path: string): AsyncGenerator<FormPart> {
+async function* partsOf(file: FormFile, path: string): AsyncGenerator<FormPart> {
   if (file.filename === '') throw new ValidationError({ file: ['Choose a file.'] })
   yield { name: 'path', value: path }
   yield file

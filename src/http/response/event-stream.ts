@@ -1,7 +1,9 @@
 import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { wholeAnswer } from '../../chat/answer-question.ts'
 import { GanglionError } from '../../contract/errors.ts'
+import { prefersEventStream } from '../request/accept.ts'
 import { whenClientGone } from '../request/client-gone.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 import { refusalOf } from './error-answer.ts'
@@ -82,6 +84,33 @@ export class EventStreams {
     }
     void run()
     return reply.headers(headers).send(body)
+  }
+
+  /**
+   * Answers with a text as it is made, if the client prefers a stream: events `delta`, then `done` with what `finish` makes of the result.
+   * @returns the result, or undefined if the client has a stream, or has disconnected
+   */
+  async answerText<Result>(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    make: (signal: AbortSignal) => AsyncGenerator<string, Result>,
+    finish: (result: Result) => unknown,
+  ): Promise<Result | undefined> {
+    const isStreamed = prefersEventStream(request.headers.accept)
+    const texts = make(isStreamed ? this.signal(reply) : whenClientGone(reply))
+    try {
+      if (!isStreamed) return await wholeAnswer(texts)
+      // An error before the first text is an ordinary error response.
+      let step = await texts.next()
+      this.answer(request, reply, async (send) => {
+        for (; step.done !== true; step = await texts.next()) send({ event: 'delta', data: { text: step.value } })
+        send({ event: 'done', data: await finish(step.value) })
+      })
+    } catch (error) {
+      if (!reply.raw.destroyed) throw error
+      reply.hijack()
+    }
+    return undefined
   }
 }
 

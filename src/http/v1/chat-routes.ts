@@ -1,14 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
-import { chatOnce, wholeAnswer } from '../../chat/answer-question.ts'
+import { chatOnce } from '../../chat/answer-question.ts'
 import { submitFeedback } from '../../chat/submit-feedback.ts'
 import { ChatAnswer, ChatInput, type ChatQuestion, FeedbackInput, FeedbackReceipt } from '../../contract/chat.ts'
 import { KbPath } from '../../contract/search.ts'
 import { previewing } from '../../queue/preview/previewed-kb.ts'
 import { callerOf } from '../access/auth.ts'
-import { prefersEventStream } from '../request/accept.ts'
-import { whenClientGone } from '../request/client-gone.ts'
 import { IdempotencyHeader, idempotencyOf } from '../request/idempotency-header.ts'
 import { EventStreams } from '../response/event-stream.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
@@ -58,28 +56,15 @@ export function chatAnswers(app: ZodFastify, ctx: AppContext) {
     question: ChatQuestion,
     options?: { idempotencyKey?: string },
   ): Promise<ChatAnswer | undefined> => {
-    const isStreamed = prefersEventStream(request.headers.accept)
-    const signal = isStreamed ? streams.signal(reply) : whenClientGone(reply)
     const [caller, { preview, knowledgeBaseId }] = [callerOf(request), question]
     const shown = await previewing(ctx, caller, preview, knowledgeBaseId)
-    const answering = chatOnce(shown.ctx, ctx.answerer, caller, question, signal, options)
-    try {
-      if (!isStreamed) return shown.told(await wholeAnswer(answering))
-      // An error before the first text is an ordinary error response.
-      const first = await answering.next()
-      streams.answer(request, reply, async (send) => {
-        for (let step = first; ; step = await answering.next()) {
-          if (step.done === true) return send({ event: 'done', data: ChatAnswer.parse(shown.told(step.value)) })
-          send({ event: 'delta', data: { text: step.value } })
-        }
-      })
-      return undefined
-    } catch (error) {
-      // The client has disconnected.
-      if (!reply.raw.destroyed) throw error
-      reply.hijack()
-      return undefined
-    }
+    const answer = await streams.answerText(
+      request,
+      reply,
+      (signal) => chatOnce(shown.ctx, ctx.answerer, caller, question, signal, options),
+      (streamed) => ChatAnswer.parse(shown.told(streamed)),
+    )
+    return answer && shown.told(answer)
   }
 }
 

@@ -7,6 +7,7 @@ import { type PageRename, previewRename, type RenamePreview } from '../../../pag
 import { removePage, writePage } from '../../../pages/write/write-page.ts'
 import { button, controlsOf, errorSummary, type FormErrors, form, hidden } from '../../layout/form.ts'
 import { type Html, type HtmlPart, html } from '../../layout/html-template.ts'
+import { turnPages } from '../../layout/list-parts.ts'
 import { page, type Visit } from '../../layout/page.ts'
 import { type ConsoleRequest, consolePages, countField, type PageAnswer } from '../../layout/page-routes.ts'
 import { fieldsOf, formChanges, noteOf, PageForm, typedIn } from './page-form.ts'
@@ -100,7 +101,7 @@ export const renameRoutes = consolePages({ people: 'curator' }, (pages, ctx) => 
     const linking = [...new Map(backlinks.map((link) => [link.seqId, link])).values()]
     const isMore = backlinks.length >= maxBacklinks
     const path = neuronPage(kb.slug, seqId)
-    const hrefOf = (to: number) => `${path}/remove?part=${to}`
+    const href = (to: number) => `${path}/remove?part=${to}`
     const main = html`<h1>Remove <span dir="auto">${title}</span></h1>
       ${warning && html`<div class="warning" role="alert">${warning}</div>`}
       ${
@@ -108,7 +109,7 @@ export const renameRoutes = consolePages({ people: 'curator' }, (pages, ctx) => 
           ? html`<p>No other page links to it.</p>`
           : html`<h2>Links that will lead nowhere</h2>
             <p>${linking.length === 1 ? '1 page links' : `${isMore ? 'More than ' : ''}${linking.length} pages link`} to it:</p>
-            ${linkingPages(kb.slug, linking, { part, isMore, hrefOf })}`
+            ${linkingPages(kb.slug, linking, { part, href })}`
       }
       ${form(visit, { action: `${path}/remove` }, [
         hidden({ candidate: shown.candidateId ?? candidateId, base: commit }),
@@ -171,7 +172,7 @@ function changes(
   if (title === opened.title && path === opened.path) {
     return html`<p class="empty">Nothing changes: give another title, folder or file name.</p>`
   }
-  const hrefOf = (to: number) => `${action}?${new URLSearchParams({ ...typed, part: String(to) })}`
+  const href = (to: number) => `${action}?${new URLSearchParams({ ...typed, part: String(to) })}`
   return html`<dl>
       ${title !== opened.title && html`<dt>Title</dt><dd dir="auto"><del>${opened.title}</del> <ins>${title}</ins></dd>`}
       ${path !== opened.path && html`<dt>File</dt><dd><del>${opened.path}</del> <ins>${path}</ins></dd>`}
@@ -184,7 +185,7 @@ function changes(
     ${
       pages.length === 0
         ? html`<p>No other page is changed.</p>`
-        : html`<h3>Pages whose links are rewritten</h3>${linkingPages(opened.kb.slug, pages, { part, isMore, hrefOf })}`
+        : html`<h3>Pages whose links are rewritten (${isMore && 'more than '}${pages.length})</h3>${linkingPages(opened.kb.slug, pages, { part, href })}`
     }
     ${form(visit, { action }, [
       hidden({ candidate: candidateId, base: opened.commit, ...typed }),
@@ -196,26 +197,17 @@ function changes(
     ])}`
 }
 
-/** Renders a part of the pages that link to one, with links to the other parts. @param hrefOf the address of a part, from 1 */
+/** Renders a part of the pages that link to one, with links to the other parts. @param href the address of a part, from 1 */
 function linkingPages(
   kbSlug: string,
   pages: readonly { seqId: string; title: string }[],
-  { part, isMore, hrefOf }: { part: number; isMore: boolean; hrefOf: (part: number) => string },
+  { part, href }: { part: number; href: (part: number) => string },
 ): Html {
   const start = (part - 1) * perPage
   const shown = pages.slice(start, start + perPage)
   const items = shown.map(
     ({ seqId, title }) => html`<li><a href="${neuronPage(kbSlug, seqId)}" dir="auto">${title}</a></li>`,
   )
-  const hasNext = start + perPage < pages.length
-  const counted = `${start + 1} to ${start + shown.length} of ${isMore ? 'more than ' : ''}${pages.length}`
-  return html`<ol class="linking" start="${start + 1}">${items}</ol>
-    ${
-      pages.length > perPage &&
-      html`<nav class="row" aria-label="Pages that link here">
-      ${part > 1 && html`<a href="${hrefOf(part - 1)}">Previous</a>`}
-      <span>${counted}</span>
-      ${hasNext && html`<a href="${hrefOf(part + 1)}">Next</a>`}
-    </nav>`
-    }`
+  const turn = { label: 'Pages that link here', page: part, pages: Math.ceil(pages.length / perPage), href }
+  return html`<ol class="linking" start="${start + 1}">${items}</ol>${turnPages(turn)}`
 }
