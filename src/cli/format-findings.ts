@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Finding } from '../rules/neurons/neuron.ts'
 import { oneLine } from '../rules/text/lines.ts'
+import { counted } from '../rules/text/numbers.ts'
 
 export function formatText(findings: readonly Finding[], files: number): string {
   const lines = findings.map(
@@ -9,12 +10,8 @@ export function formatText(findings: readonly Finding[], files: number): string 
   const errors = findings.filter(({ severity }) => severity === 'error').length
   return [
     ...lines,
-    `${count(errors, 'error')} and ${count(findings.length - errors, 'warning')} in ${count(files, 'file')}.`,
+    `${counted(errors, 'error')} and ${counted(findings.length - errors, 'warning')} in ${counted(files, 'file')}.`,
   ].join('\n')
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`
 }
 
 /** Formats findings as GitLab shows them next to the lines of a merge request: the part of Code Climate's format that it reads. */

@@ -21,6 +21,7 @@ import { actorOf, bareId, type Caller } from '../rules/access/caller.ts'
 import type { Candidate } from '../rules/candidates/candidate.ts'
 import { folderChanges } from '../rules/paths/folder-changes.ts'
 import { pathKey } from '../rules/paths/portable-path.ts'
+import { counted } from '../rules/text/numbers.ts'
 import { type Approver, type Landing, landPages, proposalViewOf, recordVotes } from './approval.ts'
 import { candidateChange } from './heads/candidate-change.ts'
 import { seenOf } from './heads/judged-head.ts'
@@ -45,7 +46,7 @@ export function bundleEntry(sql: AllTables, row: CandidateRow): BundleEntry | un
   })
   for (const verb of ['Adds', 'Restores', 'Changes', 'Removes']) {
     const { length } = others.filter((page) => page.verb === verb)
-    if (length > 0) says.push(`${verb} ${length} ${length === 1 ? 'page' : 'pages'}`)
+    if (length > 0) says.push(`${verb} ${counted(length, 'page')}`)
   }
   return {
     members: pages.map(({ id, title, isEdited }) => ({ id, title, isEdited })),

@@ -5,6 +5,7 @@ import { type Actor, type Candidate, type Decision, ingestActor, type VotedPage 
 import { textsOf } from './candidates/metadata.ts'
 import { tagKey } from './neurons/tag.ts'
 import { isBelow } from './paths/neuron-path.ts'
+import { counted } from './text/numbers.ts'
 
 /** Owners whose approval is required for changes of files below a path or pages with a tag. */
 export type OwnerRule = { paths: string[]; tags: string[] /** E-mails, and names of keys. */; people: string[] }
@@ -103,6 +104,6 @@ export function awaitingText({ votes, owners }: Awaiting): string {
   const theirs = owners.map((people) => `the approval of ${people.join(' or ')}`).join(', and ')
   // An owner's approval is one of the votes.
   if (theirs !== '' && votes < 2) return `It needs ${theirs}.`
-  const more = votes === 1 ? '1 more approval' : `${votes} more approvals`
+  const more = counted(votes, 'more approval')
   return theirs === '' ? `It needs ${more}.` : `It needs ${more}, among them ${theirs}.`
 }

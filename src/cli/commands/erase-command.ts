@@ -10,6 +10,7 @@ import { findTexts, type TextPlaces, textPlaces } from '../../operate/erase/find
 import { type ErasurePlan, planErasure } from '../../operate/erase/plan-erasure.ts'
 import { verify } from '../../operate/verify/verify.ts'
 import { operatorOf } from '../../people/manage-people.ts'
+import { counted } from '../../rules/text/numbers.ts'
 import { DataDirectory } from '../../state/directory/data-directory.ts'
 import { acquireWhole } from '../../state/directory/directory-lock.ts'
 import { UsageError } from '../cli-errors.ts'
@@ -151,9 +152,7 @@ function summary({ seqIds, candidates, texts, sources, people, forge }: ErasureP
 /** Summarizes an erasure without the erased texts, because the audit keeps the summary. */
 function textOf({ seqIds, candidates, texts, sources, people }: ErasurePlan, verb: string): string {
   const counts = { Neuron: seqIds, candidate: candidates, text: texts, Source: sources, account: people }
-  const parts = Object.entries(counts).flatMap(([noun, { length }]) =>
-    length > 0 ? [`${length} ${noun}${length === 1 ? '' : 's'}`] : [],
-  )
+  const parts = Object.entries(counts).flatMap(([noun, { length }]) => (length > 0 ? [counted(length, noun)] : []))
   return `${parts.join(', ')} ${verb}: ${seqIds.join(', ')}`.replace(/: $/, '')
 }
 

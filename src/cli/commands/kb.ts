@@ -8,6 +8,7 @@ import { type CreatedKnowledgeBase, createKnowledgeBase, operator } from '../../
 import { adoptKnowledgeBase } from '../../operate/adopt/adopt-kb.ts'
 import { changeKb, type LifecycleChange } from '../../operate/life-cycle.ts'
 import { SeqPrefix, Slug } from '../../rules/neurons/seq-id.ts'
+import { counted } from '../../rules/text/numbers.ts'
 import { act, type CommandAnswer } from '../command.ts'
 import { addDelete, exportOption } from '../delete-option.ts'
 import { argument, OfTenant, option } from '../options.ts'
@@ -58,7 +59,7 @@ export function addKnowledgeBaseCommands(program: Command): void {
       makeKb(environment, async (ctx) => {
         const made = await adoptKnowledgeBase(ctx, { source, slug, tenant: tenant ?? (await onlyTenant(ctx)) })
         const kind = made.isMirror ? 'copy of a knowledge base' : 'history'
-        const text = `Adopted the ${kind} as ${made.slug} (${made.id}) of ${made.tenant}, with ${made.neurons === 1 ? '1 Neuron' : `${made.neurons} Neurons`}:\n${made.gitDir}`
+        const text = `Adopted the ${kind} as ${made.slug} (${made.id}) of ${made.tenant}, with ${counted(made.neurons, 'Neuron')}:\n${made.gitDir}`
         return { made, text, detail: withoutCredentials(source) }
       }),
   )

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { inUse } from '../../kb/open/kb-use.ts'
 import { type LintReport, lintKb } from '../../operate/lint/lint-kb.ts'
+import { counted } from '../../rules/text/numbers.ts'
 import { act } from '../command.ts'
 import { flag } from '../options.ts'
 import { Selection, select } from '../select-options.ts'
@@ -30,7 +31,7 @@ export function addLintCommand(program: Command): void {
 /** Formats the 100 most important findings as rows, new ones first, and counts the others. */
 function describe({ slug, findings }: LintReport): string {
   const count = (status: string) => findings.filter((finding) => finding.status === status).length
-  const summary = `${slug}: ${findings.length} ${findings.length === 1 ? 'finding' : 'findings'}; ${count('proposed')} proposed, ${count('proposed before')} proposed before, ${count('open')} open.`
+  const summary = `${slug}: ${counted(findings.length, 'finding')}; ${count('proposed')} proposed, ${count('proposed before')} proposed before, ${count('open')} open.`
   if (findings.length === 0) return summary
   const rows = findings
     .toSorted((a, b) => Number(a.status === 'proposed before') - Number(b.status === 'proposed before'))

@@ -8,6 +8,7 @@ import { packageVersion } from '../../operate/package-version.ts'
 import { rebuild } from '../../operate/rebuild.ts'
 import type { KbVerification, VerifyProblem } from '../../operate/verify/verification.ts'
 import { verify } from '../../operate/verify/verify.ts'
+import { counted } from '../../rules/text/numbers.ts'
 import { DataDirectory } from '../../state/directory/data-directory.ts'
 import { acquireLock } from '../../state/directory/directory-lock.ts'
 import { act } from '../command.ts'
@@ -162,8 +163,4 @@ function describe({ id, slug, problems, notes }: KbVerification): string {
 
 function describeProblem({ kind, message }: VerifyProblem): string {
   return `${kind}: ${message}`
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

@@ -77,17 +77,6 @@ function inWords(at: Date, now: Date): string {
   return 'just now'
 }
 
-const grouped = new Intl.NumberFormat('en')
-
-/** Returns a number with separators, such as `12,345`. */
-export function numberText(count: number): string {
-  return grouped.format(count)
-}
-
-export function counted(count: number, noun: string): string {
-  return `${numberText(count)} ${noun}${count === 1 ? '' : 's'}`
-}
-
 /** Returns a place in a file, such as `Page 5`, `Pages 5–9`, `12:30`. */
 export function placeWords({ page, slide, sheet, time }: SourcePlace): string | undefined {
   if (page !== undefined) return spanWords('Page', page)

@@ -5,6 +5,7 @@ import { reaches } from '../../contract/vocabulary.ts'
 import { readWholeGraph } from '../../pages/graph/read-graph.ts'
 import { type LooseEnds, readLooseEnds } from '../../pages/graph/read-loose-ends.ts'
 import { describeKb } from '../../pages/list-knowledge-bases.ts'
+import { counted } from '../../rules/text/numbers.ts'
 import { type Html, html } from '../layout/html-template.ts'
 import { type PageKb, page, type Visit } from '../layout/page.ts'
 import { consolePages, KbParams } from '../layout/page-routes.ts'
@@ -43,7 +44,7 @@ export function graphPage(visit: Visit, kb: PageKb, { graph, ends }: { graph: Gr
             <canvas role="img" aria-label="The pages and their links; the lists below name the main ones"></canvas>
             <p class="row"><button type="button" class="second" data-zoom="1.25">Zoom in</button>
               <button type="button" class="second" data-zoom="0.8">Zoom out</button>
-              <span class="hint" data-under>${graph.nodes.length} pages${graph.truncated && ', the best connected ones'}, ${links(graph.edges.length)}</span></p></div>
+              <span class="hint" data-under>${graph.nodes.length} pages${graph.truncated && ', the best connected ones'}, ${counted(graph.edges.length, 'link')}</span></p></div>
           ${connected(kb.slug, graph)}`
     }
     ${ends === undefined ? html`<p><a href="${kbPage(kb.slug)}/graph?ends=1#ends">Pages without links, and gaps</a></p>` : html`<div id="ends">${orphans(kb.slug, ends)}${gaps(visit, kb.slug, ends)}</div>`}`
@@ -62,12 +63,8 @@ function connected(kbSlug: string, { nodes, edges }: Graph): Html {
     .slice(0, maxConnected)
     .map(
       ({ seqId, title }) =>
-        html`<li><a href="${neuronPage(kbSlug, seqId)}" dir="auto">${title}</a> <span class="hint">${links(degrees.get(seqId) ?? 0)}</span></li>`,
+        html`<li><a href="${neuronPage(kbSlug, seqId)}" dir="auto">${title}</a> <span class="hint">${counted(degrees.get(seqId) ?? 0, 'link')}</span></li>`,
     )}</ol></section>`
-}
-
-function links(count: number): string {
-  return count === 1 ? '1 link' : `${count} links`
 }
 
 function orphans(kbSlug: string, { orphans: shown, orphanCount }: Ends): Html {
@@ -84,7 +81,7 @@ function gaps({ session }: Visit, kbSlug: string, { gaps: shown, gapCount }: End
     ${shown.length === 0 && html`<p class="empty">Every link leads somewhere.</p>`}
     <ul>${shown.map(
       ({ target, neurons }) =>
-        html`<li><bdi>${target}</bdi> <span class="hint">wanted by ${neurons === 1 ? '1 page' : `${neurons} pages`}</span>
+        html`<li><bdi>${target}</bdi> <span class="hint">wanted by ${counted(neurons, 'page')}</span>
           ${canWrite && html`<a href="${newPage(kbSlug, target)}" aria-label="Create “${target}”">create</a>`}</li>`,
     )}</ul>
     ${gapCount > shown.length && html`<p class="hint">These are the first ${shown.length}.</p>`}</section>`

@@ -1,6 +1,7 @@
 import { candidatePage, kbPage, neuronPage, sourcePage } from '../../contract/console-paths.ts'
 import type { ActivityItem } from '../../events/activity-item.ts'
-import { counted, type Html, type HtmlPart, html, numberText, when } from '../layout/html-template.ts'
+import { counted, numberText } from '../../rules/text/numbers.ts'
+import { type Html, type HtmlPart, html, when } from '../layout/html-template.ts'
 import { withQuery } from '../layout/page-routes.ts'
 
 /** Events of one kind by one author in one knowledge base within an hour, latest first. `isCut`: there may be more of them. */

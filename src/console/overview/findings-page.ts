@@ -12,8 +12,9 @@ import {
 } from '../../operate/lint/list-findings.ts'
 import { proposeFinding } from '../../operate/lint/propose-finding.ts'
 import { readKbOverview } from '../../operate/overview/read-overview.ts'
+import { counted, numberText } from '../../rules/text/numbers.ts'
 import { button, form, postButton } from '../layout/form.ts'
-import { counted, type Html, type HtmlPart, html, numberText, when } from '../layout/html-template.ts'
+import { type Html, type HtmlPart, html, when } from '../layout/html-template.ts'
 import { page, type Visit } from '../layout/page.ts'
 import { type ConsoleRequest, consolePages, KbParams, withQuery } from '../layout/page-routes.ts'
 

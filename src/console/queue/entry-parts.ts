@@ -1,6 +1,7 @@
 import { neuronPage } from '../../contract/console-paths.ts'
 import type { CandidateKind, CandidateStatus, Zone } from '../../contract/vocabulary.ts'
 import type { QueueEntry } from '../../queue/lists/list-queue.ts'
+import { numberText } from '../../rules/text/numbers.ts'
 import { type Html, html, icon } from '../layout/html-template.ts'
 
 export const kindLabels: Readonly<Record<CandidateKind, string>> = {
@@ -90,7 +91,7 @@ export function warningList(warnings: readonly string[]): Html | undefined {
 
 /** Returns a count as text. Counts stop at 10,000. */
 export function countText(count: number): string {
-  return count > 10_000 ? '10,000+' : count.toLocaleString('en')
+  return count > 10_000 ? '10,000+' : numberText(count)
 }
 
 const keys: readonly [key: string, does: string][] = [

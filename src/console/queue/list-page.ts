@@ -7,6 +7,7 @@ import type { KbLabel } from '../../kb/readable-kb.ts'
 import { listQueue, type QueueCounts, type QueueEntry, type QueuePage } from '../../queue/lists/list-queue.ts'
 import { readOutcome } from '../../review/review-candidate.ts'
 import type { Caller } from '../../rules/access/caller.ts'
+import { counted } from '../../rules/text/numbers.ts'
 import { button, type Choice, choicesOf, form, hidden } from '../layout/form.ts'
 import { type Html, html, icon, when } from '../layout/html-template.ts'
 import { filterChip, liveNotice, savedFilter, wordsFilter } from '../layout/list-parts.ts'
@@ -127,7 +128,7 @@ async function proposedNote(
   const { proposed, moreProposed } = (await listProposedTests(ctx, caller, kb.slug).catch(unlessUnavailable)) ?? {}
   const count = proposed?.length ?? 0
   if (count === 0 && moreProposed !== true) return undefined
-  return html`<p><a href="${kbPage(kb.slug)}/tests#proposed">${moreProposed && 'More than '}${count} proposed answer ${count === 1 ? 'test' : 'tests'} of <bdi>${kb.title}</bdi></a></p>`
+  return html`<p><a href="${kbPage(kb.slug)}/tests#proposed">${moreProposed && 'More than '}${counted(count, 'proposed answer test')} of <bdi>${kb.title}</bdi></a></p>`
 }
 
 function isFiltered({ show: _, status, ...others }: QueueParams): boolean {

@@ -10,6 +10,7 @@ import { endOwnSession } from '../../people/account.ts'
 import { type LinkPurpose, makeAdministrator, readLink, setPasswordByLink } from '../../people/follow-links.ts'
 import { signIn } from '../../people/sign-in.ts'
 import { singleSignOn } from '../../people/single-sign-on.ts'
+import { counted } from '../../rules/text/numbers.ts'
 import { button, controlsOf, type FormErrors, FormFields, form, hidden, refusedForm } from '../layout/form.ts'
 import { type Html, type HtmlPart, html } from '../layout/html-template.ts'
 import { barePage } from '../layout/page.ts'
@@ -221,7 +222,7 @@ function refuseSignIn(
   const { retryAfter } = error instanceof GanglionError ? error.details : {}
   if (typeof retryAfter !== 'number') return send(reply, signInPage({ ...view, errors }), status)
   const minutes = Math.ceil(retryAfter / 60)
-  const message = `Too many failures to sign in. Try again in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}.`
+  const message = `Too many failures to sign in. Try again in ${counted(minutes, 'minute')}.`
   reply.header('retry-after', retryAfter)
   return send(reply, signInPage({ ...view, errors: { formErrors: [message] } }), status)
 }

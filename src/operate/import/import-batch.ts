@@ -18,6 +18,7 @@ import { parseMetadata, readMetadata } from '../../rules/candidates/metadata.ts'
 import { mergeText } from '../../rules/neurons/merge.ts'
 import { formatSeqId } from '../../rules/neurons/seq-id.ts'
 import { pathKey } from '../../rules/paths/portable-path.ts'
+import { counted } from '../../rules/text/numbers.ts'
 import {
   type Additions,
   aliasesFor,
@@ -79,13 +80,12 @@ export async function importBatch(
   }
   for (const file of notes) batch.counts[await importNote(batch, file)]++
   const { counts, written, created, conflicts, candidates, files } = batch
-  const subject = (verb: string, size: number) => `${verb} ${size} ${size === 1 ? 'note' : 'notes'}`
   const trailers = [['Connector', importConnector] as const]
-  const message = commitMessage(subject('Propose', candidates.size), trailers)
+  const message = commitMessage(`Propose ${counted(candidates.size, 'note')}`, trailers)
   await commitToQueue(kb, staging, [...candidates.values()], { by: actor, at, message })
   if (files.size > 0) {
-    const commit = { files, subject: subject('Import', written.length), trailers, decided: { operator: actor }, at }
-    await commitToMain(kb, staging, commit)
+    const subject = `Import ${counted(written.length, 'note')}`
+    await commitToMain(kb, staging, { files, subject, trailers, decided: { operator: actor }, at })
   }
   return { counts, written, created, conflicts }
 }

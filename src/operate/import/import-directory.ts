@@ -14,6 +14,7 @@ import { checkShownFiles } from '../../push/checks/check-shown-files.ts'
 import { audiences } from '../../rules/access/audience.ts'
 import type { Actor } from '../../rules/candidates/candidate.ts'
 import { fileKeys, linkKey } from '../../rules/links/link-target.ts'
+import { counted } from '../../rules/text/numbers.ts'
 import { importAttachments } from './import-attachments.ts'
 import { type ImportConflict, type ImportCounts, importBatch } from './import-batch.ts'
 import { importConnector } from './import-candidate.ts'
@@ -98,7 +99,7 @@ export async function importDirectory(
   const known = broughtNeurons(kb.projection.read, importConnector, `${source}/`)
   if (plan.notes.length === 0 && known.size === 0) throw new NothingToRead(report)
   for (const { type, files } of report.files.attachments.filter(({ type }) => textTypes.has(type))) {
-    const message = `${files} ${type} ${files === 1 ? 'file' : 'files'} became attachments, whose text is not read.`
+    const message = `${counted(files, `${type} file`)} became attachments, whose text is not read.`
     report.notices.push({ path: dir, line: 1, message })
   }
   const { obsidian, dendron, logseq } = plan.vaults

@@ -1,5 +1,6 @@
 import type { CandidateInput } from '../../contract/candidates.ts'
 import { escapeMarkdown, neuronLink, shorten } from '../text/literal.ts'
+import { counted } from '../text/numbers.ts'
 import { findingFingerprint, impactOf, type LintFinding } from './link-survey.ts'
 
 type LinkFinding = Extract<LintFinding, { links: number }>
@@ -120,8 +121,4 @@ function section(title: string, items: readonly string[], total = items.length):
 
 function parts(...texts: readonly string[]): string {
   return texts.filter((text) => text !== '').join('\n\n')
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
