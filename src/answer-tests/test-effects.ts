@@ -4,12 +4,12 @@ import type { TestChange, TestEffects, TestResult } from '../contract/answer-tes
 import { GanglionError } from '../contract/errors.ts'
 import { type Context, onePer } from '../kb/context.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
-import { inUse } from '../kb/open/kb-use.ts'
 import { findCandidate, pendingRecord } from '../kb/projection/candidate-index.ts'
 import { hasTestFiles } from '../kb/projection/file-queries.ts'
 import { previewedKb } from '../queue/preview/previewed-kb.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import { KeyedLock } from '../system/concurrency/keyed-lock.ts'
+import { inUse } from '../system/concurrency/present-work.ts'
 import { type MainRun, mainRun, resultsOf } from './main-run.ts'
 import { readTestFiles, type TestSet } from './test-files.ts'
 

@@ -6,7 +6,6 @@ import { commonDir } from '../git/objects/object-store.ts'
 import { Repository } from '../git/repository.ts'
 import { operator } from '../kb/create-kb.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
-import { inUse } from '../kb/open/kb-use.ts'
 import { filesBesideNeurons } from '../kb/projection/file-queries.ts'
 import { mainRef } from '../kb/refs/kb-refs.ts'
 import { commitToMain } from '../kb/writing/commits.ts'
@@ -16,6 +15,7 @@ import { editNeuron } from '../markdown/file/neuron-file.ts'
 import { findKbFolder } from '../push/clone-check/read-checkout.ts'
 import { formatSeqId } from '../rules/neurons/seq-id.ts'
 import { isNeuronPath } from '../rules/paths/neuron-path.ts'
+import { inUse } from '../system/concurrency/present-work.ts'
 
 /** A clone, opened as a server would open a knowledge base whose `main` is a commit of the clone. */
 export type CloneAt = {

@@ -10,6 +10,7 @@ import { startNotices } from '../events/notices/start-notices.ts'
 import { startWebhooks } from '../events/webhooks/start-webhooks.ts'
 import { startForges } from '../forge/bridge/start-forges.ts'
 import { nativeGit } from '../git/native/git-process.ts'
+import { joinedPerTurn } from '../http/log.ts'
 import { buildServer, type ServerOptions } from '../http/server.ts'
 import type { Context } from '../kb/context.ts'
 import { CircuitBreaker } from '../models/circuit-breaker.ts'
@@ -190,6 +191,6 @@ function serverOptions({
   return {
     ...{ publicUrl, metricsKey, trustedProxies, node, rateReads, rateWrites, rateChats },
     pages: consoleRoutes,
-    log: { level: logLevel, stream: process.stderr },
+    log: { level: logLevel, stream: joinedPerTurn(process.stderr) },
   }
 }

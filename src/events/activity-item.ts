@@ -2,7 +2,6 @@ import type { EventKind, LoggedEvent } from '../contract/events.ts'
 import { authorOfCommit } from '../git/objects/object.ts'
 import type { Context } from '../kb/context.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
-import { inUse } from '../kb/open/kb-use.ts'
 import { findCandidate } from '../kb/projection/candidate-index.ts'
 import { titleOf } from '../kb/projection/neuron-queries.ts'
 import { lastBlob } from '../kb/projection/version-queries.ts'
@@ -11,6 +10,7 @@ import { kbLabel } from '../kb/readable-kb.ts'
 import { serverDomain } from '../kb/refs/commit-message.ts'
 import { tryParseCandidate } from '../markdown/file/candidate-file.ts'
 import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
+import { inUse } from '../system/concurrency/present-work.ts'
 
 export type ActivityItem = {
   id: number

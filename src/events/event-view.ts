@@ -3,13 +3,13 @@ import { type KbView, viewFor } from '../kb/access/kb-view.ts'
 import type { Context } from '../kb/context.ts'
 import { isPassing } from '../kb/failure.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
-import { inUse } from '../kb/open/kb-use.ts'
 import { findCandidate, pendingBelow, presentBelow } from '../kb/projection/candidate-index.ts'
 import { actorOf, type Caller } from '../rules/access/caller.ts'
 import { ingestConnector } from '../rules/candidates/candidate.ts'
 import { originPrefix } from '../sources/ingest/source-candidate.ts'
 import type { StoredEvent } from '../state/event-store.ts'
 import type { Source } from '../state/sources/source.ts'
+import { inUse } from '../system/concurrency/present-work.ts'
 
 export type EventListener = Pick<Caller, 'tenantId' | 'role' | 'id' | 'name'>
 

@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { EventsQuery, LoggedEvent } from '../contract/events.ts'
 import type { Context } from '../kb/context.ts'
 import { openSome } from '../kb/kb-access.ts'
-import { inUse } from '../kb/open/kb-use.ts'
 import type { Caller } from '../rules/access/caller.ts'
+import { inUse } from '../system/concurrency/present-work.ts'
 import { EventView } from './event-view.ts'
 
 export type EventStream = {

@@ -12,6 +12,22 @@ export type LogTarget = {
   stream?: { write(line: string): void }
 }
 
+/** Joins the lines of one turn of the event loop: each write to a file is a call of the system. An exit writes what is left. */
+export function joinedPerTurn(stream: { write(text: string): void }): { write(line: string): void } {
+  let lines = ''
+  const flush = () => {
+    if (lines !== '') stream.write(lines)
+    lines = ''
+  }
+  process.on('exit', flush)
+  return {
+    write(line) {
+      if (lines === '') setImmediate(flush)
+      lines += line
+    },
+  }
+}
+
 /** Options of Fastify's logger. Headers and query strings are not logged, because they may contain secrets. */
 export function loggerOptions(target: LogTarget | undefined): NonNullable<FastifyServerOptions['logger']> {
   if (target === undefined) return false

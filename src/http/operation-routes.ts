@@ -7,7 +7,7 @@ import { GanglionError } from '../contract/errors.ts'
 import { nativeGit } from '../git/native/git-process.ts'
 import { checkerPackage, checkerPath } from '../kb/checker-package.ts'
 import { health } from '../operate/health.ts'
-import { type ObservedWork, works } from '../system/work.ts'
+import { type ObservedWork, requestWorks, works } from '../system/work.ts'
 import { bearerToken } from './access/auth.ts'
 import { errorAnswers } from './response/error-answer.ts'
 import type { ZodFastify } from './zod-compilers.ts'
@@ -69,9 +69,10 @@ export function measureRequests(app: ZodFastify, { requests }: Metrics): void {
     const { handler } = route
     if (route.config?.alwaysOpen) return
     route.handler = function (request, reply) {
+      if (!requestWorks.start.hasSubscribers) return handler.call(this, request, reply)
       const work = begin(request, reply.elapsedTime)
       begun.set(request, work)
-      return works.start.runStores(work, () => handler.call(this, request, reply))
+      return requestWorks.start.runStores(work, () => handler.call(this, request, reply))
     }
   })
   app.addHook('onResponse', (request, reply, done) => {
@@ -79,13 +80,13 @@ export function measureRequests(app: ZodFastify, { requests }: Metrics): void {
     const { method, routeOptions } = request
     const { statusCode: status, elapsedTime } = reply
     requests.observe({ route, method, status }, elapsedTime / 1000)
-    if (!routeOptions.config.alwaysOpen) {
+    if (requestWorks.start.hasSubscribers && !routeOptions.config.alwaysOpen) {
       const work = begun.get(request) ?? begin(request, elapsedTime)
       // The request was rejected before its handler.
-      if (!begun.has(request)) works.start.runStores(work, () => {})
+      if (!begun.has(request)) requestWorks.start.runStores(work, () => {})
       work.attributes = { ...work.attributes, 'http.response.status_code': status }
       work.hasFailed = status >= 500
-      works.asyncEnd.publish(work)
+      requestWorks.asyncEnd.publish(work)
     }
     done()
   })

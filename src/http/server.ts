@@ -4,9 +4,8 @@ import { finished } from 'node:stream/promises'
 import { type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import type { AppContext } from '../app/open-context.ts'
 import { GanglionError } from '../contract/errors.ts'
-import { KbUse } from '../kb/open/kb-use.ts'
 import { clientNetwork } from '../rules/access/client-network.ts'
-import { runFor } from '../system/concurrency/present-caller.ts'
+import { PresentWork } from '../system/concurrency/present-work.ts'
 import { authenticate, authenticateEither, bearerToken, keyAsPassword, requireRole } from './access/auth.ts'
 import { createLimits, type Limits, rateOf } from './access/rate-limits.ts'
 import { readSessions } from './access/session-cookie.ts'
@@ -288,11 +287,11 @@ function notFound(): never {
 function holdKbs(app: ZodFastify): void {
   app.addHook('onRoute', (route) => {
     const { handler } = route
+    if (route.config?.alwaysOpen) return
     route.handler = function (request, reply) {
-      const use = new KbUse()
-      const caller = request.caller?.id ?? clientNetwork(request.ip)
-      const handled = runFor(caller, () => use.run(() => handler.call(this, request, reply)))
-      void Promise.allSettled([handled, finished(reply.raw)]).then(() => use.end())
+      const work = new PresentWork(() => request.caller?.id ?? clientNetwork(request.ip))
+      const handled = work.run(() => handler.call(this, request, reply))
+      void Promise.allSettled([handled, finished(reply.raw)]).then(() => work.end())
       return handled
     }
   })

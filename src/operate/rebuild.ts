@@ -5,10 +5,10 @@ import { readRef } from '../git/refs/refs.ts'
 import type { Context } from '../kb/context.ts'
 import { bringUp } from '../kb/kb-access.ts'
 import type { KbIdentity } from '../kb/kb-identity.ts'
-import { inUse } from '../kb/open/kb-use.ts'
 import { countRows } from '../kb/projection/neuron-queries.ts'
 import { Projection, type ProjectionHeads, projectionFile } from '../kb/projection/projection.ts'
 import { mainRef, queueRef, RefMissing } from '../kb/refs/kb-refs.ts'
+import { inUse } from '../system/concurrency/present-work.ts'
 
 export type Rebuilt = { id: string; slug: string; neurons: number; candidates: number }
 

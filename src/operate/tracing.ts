@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Context, Span, SpanKind } from '@opentelemetry/api'
-import { type ObservedWork, works } from '../system/work.ts'
+import { type ObservedWork, requestWorks, works } from '../system/work.ts'
 import { packageVersion } from './package-version.ts'
 
 type Variables = Readonly<Record<string, string | undefined>>
@@ -14,7 +14,7 @@ const packages = ['api', 'core', 'exporter-trace-otlp-http', 'resources', 'sdk-t
 const install = `npm install ${packages.map((name) => `@opentelemetry/${name}`).join(' ')}`
 
 /**
- * Sends spans for all events of {@link works} as configured by OpenTelemetry's variables; without them nothing is loaded.
+ * Sends spans for all events of {@link works} and {@link requestWorks} as configured by OpenTelemetry's variables; without them nothing is loaded.
  * @param warn called if traces cannot be sent; the server continues without them
  * @returns a function that stops it and sends what is left
  */
@@ -66,11 +66,15 @@ export async function startTracing(env: Variables, warn: (message: string) => vo
       span?.end()
     },
   }
-  works.start.bindStore(current, begin)
-  works.subscribe(ending)
+  for (const channel of [works, requestWorks]) {
+    channel.start.bindStore(current, begin)
+    channel.subscribe(ending)
+  }
   return async () => {
-    works.start.unbindStore(current)
-    works.unsubscribe(ending)
+    for (const channel of [works, requestWorks]) {
+      channel.start.unbindStore(current)
+      channel.unsubscribe(ending)
+    }
     const sent = provider.shutdown().catch((error: Error) => warn(error.message))
     await Promise.race([sent, delay(patience, undefined, { ref: false })])
   }

@@ -1,6 +1,6 @@
 import type { Piscina } from 'piscina'
 import { FairSlots } from './concurrency/fair-slots.ts'
-import { presentCaller } from './concurrency/present-caller.ts'
+import { presentCaller } from './concurrency/present-work.ts'
 
 export type TaskPoolOptions = {
   /** The module whose default export does a task. */

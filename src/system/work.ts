@@ -20,8 +20,11 @@ export type ObservedWork = {
   error?: unknown
 }
 
-/** Channel that reports each piece of work to its subscribers. Without subscribers it costs nothing. */
+/** Channel that reports each piece of work but requests to its subscribers. */
 export const works = tracingChannel<ObservedWork, unknown>('ganglion.work')
+
+/** Channel that reports each request. Without subscribers, which only traces are, it costs nothing. */
+export const requestWorks = tracingChannel<ObservedWork, unknown>('ganglion.request')
 
 export function observed<Result>(work: ObservedWork, run: () => Promise<Result>): Promise<Result> {
   return works.tracePromise(run, work)

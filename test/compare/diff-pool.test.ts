@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { DiffPool } from '../../src/compare/diff-pool.ts'
 import { unifiedDiff } from '../../src/compare/unified-diff.ts'
-import { runFor } from '../../src/system/concurrency/present-caller.ts'
+import { PresentWork } from '../../src/system/concurrency/present-work.ts'
 import { TaskPool } from '../../src/system/task-pool.ts'
 
 function newPool(): DiffPool {
@@ -62,7 +62,7 @@ test('callers take turns: the tasks of one hold up no other, and cannot fill the
   const pool = new TaskPool<number, number>({ worker, timeLimitMs: 5000, maxTasks: 8 })
   onTestFinished(() => pool.close())
   const done: string[] = []
-  const run = (caller: string) => runFor(caller, () => pool.run(20)).then(() => done.push(caller))
+  const run = (caller: string) => new PresentWork(() => caller).run(() => pool.run(20)).then(() => done.push(caller))
   const many = Array.from({ length: 7 }, () => run('many'))
   const refused = run('many')
   await expect(refused).rejects.toThrow('the task was not done')

@@ -2,11 +2,11 @@ import { v7 as uuidv7 } from 'uuid'
 import { expect, test, vi } from 'vitest'
 import { GanglionError } from '../../src/contract/errors.ts'
 import { GitError } from '../../src/git/git-error.ts'
-import { KbUse } from '../../src/kb/open/kb-use.ts'
 import { observedRequest } from '../../src/models/language-model.ts'
 import { health } from '../../src/operate/health.ts'
 import type { CompiledPage } from '../../src/sources/compile/compiled.ts'
 import { commitSource } from '../../src/sources/ingest/commit-source.ts'
+import { PresentWork } from '../../src/system/concurrency/present-work.ts'
 import { eventually } from '../support/eventually.ts'
 import { testServer } from './support/test-server.ts'
 
@@ -49,7 +49,7 @@ test('what a request opens stays open until it is answered', async () => {
   const seen: number[] = []
   const { request } = await testServer({
     async kb() {
-      KbUse.current?.hold(held)
+      PresentWork.current?.hold(held)
       seen.push(held.users)
       throw new GanglionError('not_found')
     },

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { createKnowledgeBase } from '../../src/kb/create-kb.ts'
-import { inUse } from '../../src/kb/open/kb-use.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import { searchEverywhere, searchTenant } from '../../src/search/kb/search-pages.ts'
+import { inUse } from '../../src/system/concurrency/present-work.ts'
 import { candidate, newTestBed } from '../kb/support/test-bed.ts'
 import { eventually } from '../support/eventually.ts'
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import { inUse } from '../../kb/open/kb-use.ts'
 import { type LintReport, lintKb } from '../../operate/lint/lint-kb.ts'
 import { counted } from '../../rules/text/numbers.ts'
+import { inUse } from '../../system/concurrency/present-work.ts'
 import { act } from '../command.ts'
 import { flag } from '../options.ts'
 import { Selection, select } from '../select-options.ts'

@@ -4,8 +4,8 @@ import { GanglionError } from '../../contract/errors.ts'
 import { utcDay } from '../../contract/moment.ts'
 import type { Context } from '../../kb/context.ts'
 import { isPassing } from '../../kb/failure.ts'
-import { inUse } from '../../kb/open/kb-use.ts'
 import type { NoticeCursor, StoredNotice } from '../../state/notices.ts'
+import { inUse } from '../../system/concurrency/present-work.ts'
 import { type NoticeCause, noticesOf, type PersonalNotice } from './notices-of.ts'
 
 const pageSize = 200

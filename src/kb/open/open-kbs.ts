@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { GanglionError } from '../../contract/errors.ts'
 import { KeyedLock } from '../../system/concurrency/keyed-lock.ts'
+import { type Held, holdForUse } from '../../system/concurrency/present-work.ts'
 import { openFilesLimit } from '../../system/open-files-limit.ts'
 import type { KbIdentity } from '../kb-identity.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import type { ReadableKb } from '../readable-kb.ts'
-import { type Held, holdForUse } from './kb-use.ts'
 
 export type OpenKb = {
   /** Knowledge base whose main can be read, see `isReadable`. */

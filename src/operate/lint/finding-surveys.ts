@@ -1,8 +1,8 @@
 import { type Context, onePer } from '../../kb/context.ts'
 import type { KbIdentity } from '../../kb/kb-identity.ts'
-import { inUse } from '../../kb/open/kb-use.ts'
 import { surveyLinks } from '../../pages/graph/survey-links.ts'
 import type { LintFinding } from '../../rules/lint/link-survey.ts'
+import { inUse } from '../../system/concurrency/present-work.ts'
 import { withTimeout } from '../../system/concurrency/with-timeout.ts'
 
 /** Findings about the links of a knowledge base at a commit of main. */

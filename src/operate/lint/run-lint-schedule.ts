@@ -1,7 +1,7 @@
 import type { Context } from '../../kb/context.ts'
 import { mainSettings } from '../../kb/kb-access.ts'
-import { inUse } from '../../kb/open/kb-use.ts'
 import { isDue } from '../../rules/lint/lint-schedule.ts'
+import { inUse } from '../../system/concurrency/present-work.ts'
 import { repeat } from '../../system/concurrency/repeat.ts'
 import { lintKb } from './lint-kb.ts'
 

@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache'
 import { GanglionError } from '../../contract/errors.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
-import { type Held, holdForUse } from '../../kb/open/kb-use.ts'
 import { findCandidate, pendingRecord } from '../../kb/projection/candidate-index.ts'
+import { type Held, holdForUse } from '../../system/concurrency/present-work.ts'
 
 /** Maximum number of cached previews of one knowledge base, and total bytes of their objects. */
 const [mostKept, mostBytes] = [8, 64 * 2 ** 20]

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid'
 import type { Context } from '../../kb/context.ts'
-import { inUse } from '../../kb/open/kb-use.ts'
 import type { Job, Jobs } from '../../state/jobs.ts'
+import { inUse } from '../../system/concurrency/present-work.ts'
 import { observed } from '../../system/work.ts'
 import { type IngestOptions, type IngestSteps, ingestSource } from './ingest-source.ts'
 
