@@ -13,16 +13,8 @@ import { shownContent } from '../markdown/shown-content.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import { unixLines } from '../rules/text/line-endings.ts'
 
-export type PageVersion = {
-  version: number
-  /** Null if this version removed the Neuron. */
-  title: string | null
-  path: string
-  commit: string
-  at: string
-  by: string
-  candidateId: string | null
-}
+/** Version of a page. `title`: null if this version removed the Neuron. */
+export type PageVersion = Omit<VersionRow, 'blob'> & { title: string | null; by: string; candidateId: string | null }
 
 export type PageHistory = {
   kb: KbLabel

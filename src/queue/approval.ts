@@ -4,6 +4,7 @@ import { GanglionError, ValidationError } from '../contract/errors.ts'
 import type { Oid } from '../git/objects/object.ts'
 import type { Staging } from '../git/staging.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
+import type { CandidateRow } from '../kb/projection/candidate-index.ts'
 import { findCandidate } from '../kb/projection/candidate-index.ts'
 import { lastBlob } from '../kb/projection/version-queries.ts'
 import type { Removal } from '../kb/refs/commit-message.ts'
@@ -31,7 +32,6 @@ import { awaitingText, isOpenToCurators } from '../rules/deciding.ts'
 import { doorOf, isFirstCome } from '../rules/neurons/first-come.ts'
 import { formatSeqId } from '../rules/neurons/seq-id.ts'
 
-export type ApprovedNeuron = { seqId: string; documentId: string | null; commit: string }
 /** Approval that is recorded as a vote, since more are needed. */
 export type VotedFor = { awaiting: Awaiting }
 
@@ -66,7 +66,7 @@ export async function approveStaged(
   staging: Staging,
   candidateId: string,
   { by, at, edit = {} }: Approver & { edit?: ApprovalEdit },
-): Promise<ApprovedNeuron | VotedFor> {
+): Promise<NonNullable<CandidateRow['approval']> | VotedFor> {
   const row = findCandidate(kb.projection.write, candidateId)
   if (row === undefined) throw new GanglionError('not_found')
   if (row.approval !== undefined) return row.approval

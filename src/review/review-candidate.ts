@@ -1,6 +1,5 @@
 import type { CandidateDetail } from '../contract/candidates.ts'
 import { GanglionError, ValidationError } from '../contract/errors.ts'
-import type { CandidateStatus, Zone } from '../contract/vocabulary.ts'
 import { whoIs } from '../kb/access/who-is.ts'
 import type { Context } from '../kb/context.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
@@ -163,14 +162,8 @@ function unmergedFile({ frontMatter, content }: Candidate, before: NeuronFile | 
   return shownFile((frontMatter ?? '') + content)
 }
 
-export type ReviewOutcome = {
-  id: string
-  title: string
-  kb: string
-  status: CandidateStatus
-  zone: Zone | null
-  /** seqId of the Neuron that it became, or removed. */
-  seqId?: string
+/** Outcome of a decision. `seqId`: of the Neuron that the candidate became, or removed. */
+export type ReviewOutcome = Pick<QueueEntry, 'id' | 'title' | 'kb' | 'status' | 'zone' | 'seqId'> & {
   isRemoval: boolean
   /** True if its last event was an approval, and others must approve it, too. */
   isVoted: boolean

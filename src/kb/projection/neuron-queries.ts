@@ -115,10 +115,7 @@ export function accessInRow({ tags, audience }: Record<string, unknown>): Neuron
   return { tags: JSON.parse(String(tags)), audience: audience == null ? undefined : JSON.parse(String(audience)) }
 }
 
-export type NeuronOfHit = Pick<
-  NeuronRow,
-  'seqId' | 'documentId' | 'title' | 'path' | 'tags' | 'audience' | 'updatedAt' | 'verified' | 'owner'
->
+export type NeuronOfHit = Omit<NeuronSummaryRow, 'version' | 'createdAt'>
 
 export function neuronsOfHits(sql: Sql, seqIds: readonly string[]): NeuronOfHit[] {
   const rows = sql.all`SELECT seq_id AS seqId, document_id AS documentId, title, path, tags, audience,

@@ -38,7 +38,7 @@ export type Proposal = {
   path: string
   text: string | null
   /** Previous path of a page that the candidate moves. */
-  movedFrom?: string
+  movedFrom?: string | undefined
   title: string
   target: NeuronRow | undefined
 }

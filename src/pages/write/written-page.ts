@@ -11,18 +11,14 @@ import { fileLayout, hasReadableSize } from '../../markdown/file/front-matter.ts
 import { editNeuron, formatNeuron, type NeuronChanges, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { narrowed } from '../../rules/access/audience.ts'
 import { readMetadata } from '../../rules/candidates/metadata.ts'
-import type { Edge, NeuronFields } from '../../rules/neurons/neuron.ts'
+import type { NeuronFields } from '../../rules/neurons/neuron.ts'
 import { pathKey } from '../../rules/paths/portable-path.ts'
 import { keepLineEndings, unixLines } from '../../rules/text/line-endings.ts'
 import { oneLine } from '../../rules/text/lines.ts'
 
 /** Changes of a page. Absent parts stay as they are; an audience of null is the knowledge base's default. */
-export type PageChanges = {
-  title?: string
-  tags?: string[]
+export type PageChanges = Partial<Pick<NeuronFields, 'title' | 'tags' | 'aliases' | 'edges'>> & {
   audience?: string[] | null
-  aliases?: string[]
-  edges?: Edge[]
   content?: string
 }
 

@@ -6,24 +6,20 @@ import { findNeuron, type NeuronRow } from '../../kb/projection/neuron-queries.t
 import { versionOfBlob } from '../../kb/projection/version-queries.ts'
 import { commitMessage, committer, signatureOf } from '../../kb/refs/commit-message.ts'
 import { type MainView, type TestFileChange, testFileChanges } from '../../kb/writing/merge-candidate.ts'
-import { type ProposalView, proposalOf } from '../../kb/writing/proposal.ts'
+import { type Proposal, type ProposalView, proposalOf } from '../../kb/writing/proposal.ts'
 import { editNeuron } from '../../markdown/file/neuron-file.ts'
 import type { Candidate } from '../../rules/candidates/candidate.ts'
 import { mergeText } from '../../rules/neurons/merge.ts'
 import { pathKey } from '../../rules/paths/portable-path.ts'
 import { oneLine } from '../../rules/text/lines.ts'
 
-export type CandidateChange = {
+/**
+ * Commit that merges a candidate. `onto`: head of main; if the candidate does not merge with that, the commit with the version that it was
+ * written against.
+ */
+export type CandidateChange = Proposal & {
   candidate: Candidate
-  /** Head of main; if the candidate does not merge with that, the commit with the version that it was written against. */
   onto: Oid
-  path: string
-  /** Null: the file is removed. */
-  text: string | null
-  /** Previous path of a moved page, whose file is removed. */
-  movedFrom?: string | undefined
-  title: string
-  target: NeuronRow | undefined
   merges: boolean
   tests: readonly TestFileChange[]
 }

@@ -11,18 +11,6 @@ const Text = z.string().default('')
 const Field = z.string().exactOptional()
 const Names = z.preprocess((value) => (value === undefined ? [] : [value].flat()), z.array(z.string()))
 
-export type PageFields = {
-  title: string
-  path: string
-  content: string
-  tags: string
-  aliases: string
-  edges: string
-  /** Audience of the page: `default`, or `listed` with `readers`. */
-  audience: string
-  readers: readonly string[]
-}
-
 /** Form of the editor. Accepts everything that a person can type, since a rejection here could not show it again. */
 export const PageForm = z.object({
   /** `propose`, or `publish`. */
@@ -34,6 +22,9 @@ export const PageForm = z.object({
   readers: Names,
 })
 export type PageForm = z.output<typeof PageForm>
+
+/** Fields of the page itself. `audience`: `default`, or `listed` with `readers`. */
+export type PageFields = Required<Omit<PageForm, 'do' | 'candidate' | 'base' | 'note'>>
 
 export const audienceField = ['tool', 'public', 'student'] as const
 
