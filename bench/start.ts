@@ -32,7 +32,8 @@ export async function benchStart(): Promise<string[]> {
   })
   const memory = memories.sort((a, b) => a - b)[Math.floor(memories.length / 2)] ?? 0
   const { memory: rested } = await startDemo(resting)
-  const memoryAim = noteAim(`idle server with the demo, after ${resting / 1000} s`, rested, { atMost: 150 }, 'MB')
+  const idle = (megabytes: number, after: number) =>
+    `${megabytes} MB after ${after / 1000} s (aim ${noteAim(`idle server with the demo, after ${after / 1000} s`, megabytes, { atMost: 150 }, 'MB')})`
   const ratio = times.version.median / times.node.median
   const aim = noteAim('`ganglion --version`', ratio, { atMost: 2 }, '× `node --eval 0`')
   return [
@@ -42,7 +43,7 @@ export async function benchStart(): Promise<string[]> {
     `| \`ganglion --version\` | ${show(times.version)} | ${ratio.toFixed(2)}× | ${aim} |`,
     `| \`ganglion serve\`, first start, the demo made and served | ${show(times.server)} | | |`,
     '',
-    `Memory of the idle server with the demo, all its processes: ${memory} MB after ${settling / 1000} s, ${rested} MB after ${resting / 1000} s (aim ${memoryAim}).`,
+    `Memory of the idle server with the demo, all its processes: ${idle(memory, settling)}, ${idle(rested, resting)}.`,
   ]
 }
 
