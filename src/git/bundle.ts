@@ -20,8 +20,8 @@ const maxHeadBytes = 64 * 1024 * 1024
 const maxBytes = 1024 * 1024 * 1024
 
 /**
- * Writes a bundle (gitformat-bundle(5)): the refs as they are given, which may have moved since, and all that they lead to. Without
- * a ref there is nothing to write.
+ * Writes a bundle (gitformat-bundle(5)): the given refs, even if they have moved since, and all objects that they lead to. Writes nothing
+ * if there is no ref.
  * @throws {GitError} `missing-object`, `corrupt-object`
  */
 export async function writeBundle(repository: Repository, refs: Refs, path: string): Promise<void> {

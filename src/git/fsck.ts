@@ -24,8 +24,8 @@ async function nativeFsck(gitDir: string, signal: AbortSignal): Promise<string[]
 }
 
 /**
- * Objects that refs lead to and that are not there, cannot be read, or are not what their ids say, one line each.
- * @throws {GitError} `git-failed` when `signal` ends it.
+ * Finds objects that refs lead to and that are missing, unreadable, or not what their ids say; one line each.
+ * @throws {GitError} `git-failed` if `signal` ends it
  */
 export async function checkObjects(gitDir: string, signal: AbortSignal): Promise<string[]> {
   const damage = new Map<Oid, string>()

@@ -6,15 +6,15 @@ import type { Repository } from './repository.ts'
 import { Staging } from './staging.ts'
 
 /**
- * Follower of the commits: a projection that is brought up to the refs before a batch, changed by each piece of work,
- * and kept or thrown away together with the batch.
+ * Follower of the commits: a projection that is updated to the refs before a batch, changed by each piece of work, and committed or rolled
+ * back together with the batch.
  */
 export type Follower = {
   /** Begins a transaction, which excludes other followers of the projection. The refs are read only then. */
   begin(): Promise<void>
-  /** Brings the projection up to these heads. */
+  /** Updates the projection to these heads. */
   follow(heads: Heads): Promise<void>
-  /** Sets a point inside the transaction that one failing piece of work goes back to. */
+  /** Sets a savepoint in the transaction, to which a failing piece of work is rolled back. */
   savepoint(): void
   rollbackToSavepoint(): void
   commit(heads: Heads): void
@@ -23,7 +23,7 @@ export type Follower = {
 
 type Pending = {
   work: (staging: Staging) => Promise<unknown>
-  /** Attempts in which another writer was first. */
+  /** Number of attempts in which another writer was first. */
   lost: number
   resolve: (value: unknown) => void
   reject: (error: unknown) => void
@@ -34,12 +34,11 @@ const largestBatch = 256
 const attempts = 100
 
 /**
- * The one writer of a repository in this process. Work waits in a queue; all that waits is prepared together, written
- * in one pack, and made visible by one compare-and-swap for each ref, in the order of the store's refs (group commit, as
- * databases do). When another writer moved a ref first, the batch is prepared again on top of what it wrote, with what has
- * come meanwhile.
+ * The one writer of a repository in this process. Queued work is prepared together, written in one pack, and made visible by one
+ * compare-and-swap for each ref, in the order of the store's refs (group commit, as in databases). If another writer has moved a ref, the
+ * batch is prepared again on top of it, together with the work queued meanwhile.
  *
- * Work must be repeatable, and must find its own result when an earlier attempt of it got through in part.
+ * Work must be repeatable, and must find its own result if an earlier attempt succeeded in part.
  */
 export class GroupCommit {
   readonly #repository: Repository
@@ -67,12 +66,12 @@ export class GroupCommit {
     })
   }
 
-  /** Brings the follower up to the refs as they are now. Waits for no turn to write. */
+  /** Updates the follower to the present refs. Does not wait for its turn to write. */
   async follow(): Promise<void> {
     await this.#attempt(() => [])
   }
 
-  /** Resolves when nothing is waiting or under way. */
+  /** Resolves when no work is queued or running. */
   async settled(): Promise<void> {
     while (this.#pump !== undefined) await this.#pump
     await this.#last
@@ -84,7 +83,7 @@ export class GroupCommit {
     this.#pump = undefined
   }
 
-  /** Takes what waits as late as possible: what came while it waited for its turn is in the same batch. */
+  /** Takes queued work as late as possible, so that work that arrived during the wait joins the batch. */
   async #commitNext(): Promise<void> {
     let batch: readonly Pending[] | undefined
     const takeBatch = () => {
@@ -111,9 +110,9 @@ export class GroupCommit {
   }
 
   /**
-   * One at a time.
+   * Writes a batch; one at a time.
    * @param take called when the refs are read and followed, which may take long
-   * @returns what is to be done again, since another writer was first
+   * @returns the work to repeat, since another writer was first
    */
   #attempt(take: () => readonly Pending[]): Promise<readonly Pending[]> {
     const attempt = this.#last.then(() => this.#attemptAlone(take))

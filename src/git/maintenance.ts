@@ -7,13 +7,13 @@ import { consolidatePacks } from './objects/consolidate-packs.ts'
 import { clearPackedRefsLock, clearStaleLock } from './refs/ref-lock.ts'
 
 export type RepositoryLoad = {
-  /** Packs that may be repacked: each batch of writes adds one. */
+  /** Number of packs that may be repacked: each batch of writes adds one. */
   packs: number
-  /** Loose objects, estimated from one of their 256 folders, as git does. */
+  /** Number of loose objects, estimated from one of their 256 folders, as git does. */
   looseObjects: number
 }
 
-/** No maintenance takes as long as this. */
+/** Milliseconds after which the temporary files of a maintenance count as abandoned. */
 const abandonedAfterMs = 60 * 60_000
 
 /** Returns how many packs and loose objects a repository has gathered since it was last consolidated. */
@@ -24,15 +24,15 @@ export async function repositoryLoad(gitDir: string): Promise<RepositoryLoad> {
   return { packs, looseObjects: (await names('17')).length * 256 }
 }
 
-/** Packs are read once, so that what of them is kept in memory is of no use. */
+/** Each pack is read once, so a cache of its windows is useless. */
 const littleMapped = ['-c', 'core.packedGitWindowSize=8m', '-c', 'core.packedGitLimit=64m']
 const rollUp = [...littleMapped, 'repack', '--quiet', '-d', '-l', '--geometric=2']
 /** Beside `src/` and `dist/` alike. */
 const newPages = fileURLToPath(new URL('../../hooks/new-pages.gitattributes', import.meta.url))
 
 /**
- * Rolls up the packs that an import of many pages wrote: each has its own versions of the same folders. Without a git,
- * nothing: only clones gain by it, which git serves.
+ * Consolidates the packs of an import of many pages, each of which has its own versions of the same folders. Does nothing without native
+ * git: only clones benefit, which git serves.
  * @throws {GitError} `git-failed`
  */
 export async function consolidateImport(gitDir: string): Promise<void> {
@@ -79,7 +79,7 @@ const kept = '1.day.ago'
 const pruneEveryMs = 24 * 60 * 60_000
 const prunedMarker = 'ganglion-pruned'
 
-/** Whether a day has gone since a repository was pruned. Without a git nothing is. */
+/** Whether a repository was last pruned more than a day ago. Without native git, repositories are not pruned. */
 export async function isPruneDue(gitDir: string, now = Date.now()): Promise<boolean> {
   if ((await nativeGit()) === undefined) return false
   const pruned = await stat(join(gitDir, prunedMarker)).catch(() => undefined)
@@ -101,7 +101,7 @@ export async function prune(gitDir: string, signal: AbortSignal): Promise<void> 
   await writeFile(join(gitDir, prunedMarker), '')
 }
 
-/** Removes what a git that was killed in the middle of the same work leaves behind: it would keep the work from ever being done again. */
+/** Removes the leftovers of a killed git, which would keep the same work from ever being repeated. */
 async function clearOldLocks(gitDir: string): Promise<void> {
   await clearPackedRefsLock(gitDir, abandonedAfterMs)
   await clearStaleLock(join(gitDir, 'objects/info/commit-graphs/commit-graph-chain.lock'), abandonedAfterMs)

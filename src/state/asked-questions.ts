@@ -4,7 +4,7 @@ import type { RowOf } from './database/schema.ts'
 import { deleteRows, findRow, Store } from './database/store.ts'
 import { inTransaction } from './database/transaction.ts'
 
-/** A question as a list shows it; `opened`: the results that people went to, most often first. */
+/** A question in a list. `opened`: the results that people opened, most often opened first. */
 export type AskedQuestion = Omit<Camel<RowOf<'asked_questions'>>, 'kbId'> & {
   opened: { seqId: string; times: number }[]
 }
@@ -47,7 +47,7 @@ export class AskedQuestions extends Store {
     if (oldest !== undefined) await this.removeUntil(kbId, oldest.asked_at)
   }
 
-  /** Counts that a result of a question was opened; nothing for a question that nobody has asked. */
+  /** Counts that a result of a question was opened, unless nobody has asked the question. */
   async noteOpened(kbId: string, question: string, seqId: string): Promise<void> {
     if ((await findRow(this.db, 'asked_questions', { kb_id: kbId, question })) === undefined) return
     await this.db
@@ -59,7 +59,7 @@ export class AskedQuestions extends Store {
       .execute()
   }
 
-  /** A page of the questions that have some of what they are sorted by, most first. */
+  /** Returns a page of questions, sorted by one of their counts, which is not 0. */
   async list(
     kbId: string,
     { order, offset, limit }: { order: QuestionOrder; offset: number; limit: number },
@@ -98,7 +98,7 @@ export class AskedQuestions extends Store {
     })
   }
 
-  /** Removes what was last asked at a time, or before. */
+  /** Removes questions that were last asked at a time, or before. */
   async removeUntil(kbId: string, at: string): Promise<void> {
     await inTransaction(this.db, async (transaction) => {
       const old = transaction

@@ -44,12 +44,12 @@ export type ChatTurn = {
 
 /** Milliseconds after its last use at which a session expires. */
 const lifetime = 30 * 24 * 60 * 60 * 1000
-/** The older turns of a session go when a newer one comes. */
+/** Maximum turns of a session. A newer turn replaces the oldest one. */
 const maxTurns = 200
 
 /** Conversations, with their turns. */
 export class ChatSessions extends Store {
-  /** A tenant's session, unless it has expired. */
+  /** Returns a tenant's session, unless it has expired. */
   async find(tenantId: string, id: string, now: Date): Promise<ChatSession | undefined> {
     return this.db
       .selectFrom('chat_sessions')
@@ -61,16 +61,13 @@ export class ChatSessions extends Store {
       .executeTakeFirst()
   }
 
-  /** The last turns of a session, oldest first. */
+  /** Returns the last turns of a session, oldest first. */
   async lastTurns(sessionId: string, limit: number): Promise<ChatTurn[]> {
     const turns = await this.turnsBefore(sessionId, undefined, limit)
     return turns.map(({ question, answer, citations, grounds }) => ({ question, answer, citations, grounds }))
   }
 
-  /**
-   * Adds a turn to a session, making the session where it is not there yet. `together` writes in the same transaction.
-   * @returns the turn's id
-   */
+  /** Adds a turn to a session, which is created if it does not exist. `together` writes in the same transaction. @returns the turn's id */
   async addTurn(
     session: ChatSession,
     turn: ChatTurn,
@@ -112,7 +109,9 @@ export class ChatSessions extends Store {
     return id
   }
 
-  /** The conversations of one owner with a knowledge base for these audiences, the last used first; those behind `after`. */
+  /**
+   * Returns the conversations of one owner with a knowledge base for these audiences, most recently used first, after the cursor `after`.
+   */
   async listOf(
     { kbId, ownerId }: { kbId: string; ownerId: string },
     { audiences, after, limit }: { audiences: readonly Audience[]; after: ChatPlace | undefined; limit: number },
@@ -160,7 +159,7 @@ export class ChatSessions extends Store {
     return row && toTurn(row)
   }
 
-  /** Turns of a session before a place in it, oldest first. */
+  /** Returns turns of a session before a position, oldest first. */
   async turnsBefore(sessionId: string, ordinal: number | undefined, limit: number): Promise<PlacedTurn[]> {
     const rows = await selectRows(this.db, 'chat_turns', { session_id: sessionId })
       .$if(ordinal !== undefined, (query) => query.where('ordinal', '<', ordinal ?? 0))
@@ -174,7 +173,7 @@ export class ChatSessions extends Store {
     await deleteRows(this.db, 'chat_sessions', { id })
   }
 
-  /** Removes sessions that have expired, with their turns; answers how many. */
+  /** Removes expired sessions with their turns. Returns their number. */
   async sweep(now: Date): Promise<number> {
     return changedRows(this.db.deleteFrom('chat_sessions').where('used_at', '<=', expiry(now)))
   }

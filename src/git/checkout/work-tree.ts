@@ -6,10 +6,10 @@ import { nativeGit, runGit } from '../native/git-process.ts'
 import type { Oid } from '../objects/object.ts'
 import { commonDir } from '../objects/object-store.ts'
 
-/** A file that is tracked, or neither tracked nor ignored; `mode` as the index has it, where it is tracked. */
+/** A file that is tracked, or neither tracked nor ignored. `mode`: its mode in the index if it is tracked. */
 export type WorkTreeFile = { path: string; mode: string | undefined }
 
-/** The repository of a folder that is the root of a checkout, also of a linked work tree; undefined where it is none. */
+/** Returns the repository of a folder that is the root of a checkout, also of a linked work tree; undefined for any other folder. */
 export async function findGitDir(dir: string): Promise<string | undefined> {
   const dotGit = resolve(dir, '.git')
   const found = await stat(dotGit).catch(() => undefined)
@@ -33,7 +33,7 @@ export async function listWorkTree(gitDir: string, dir: string): Promise<WorkTre
   return [...modes].map(([path, mode]) => ({ path, mode }))
 }
 
-/** Paths of a checkout that are not as in a commit, those that are gone included. @throws {GitError} `git-failed` */
+/** Returns the paths of a checkout that differ from a commit, including removed files. @throws {GitError} `git-failed` */
 export async function changedInWorkTree(gitDir: string, dir: string, commit: Oid): Promise<string[]> {
   const root = resolve(dir)
   if ((await nativeGit()) === undefined) return changedWithoutGit(gitDir, root, commit)
@@ -46,7 +46,7 @@ export async function changedInWorkTree(gitDir: string, dir: string, commit: Oid
   return [...fields(changed), ...fields(untracked)]
 }
 
-/** The commit that a revision names, or undefined. Takes any text: it is never read as an option. */
+/** Returns the commit that a revision names, or undefined. Any text is safe: it is never read as an option. */
 export async function findCommit(gitDir: string, revision: string): Promise<Oid | undefined> {
   if ((await nativeGit()) === undefined) return findCommitWithoutGit(gitDir, revision)
   const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`]
@@ -70,7 +70,7 @@ export async function listWithoutGit(
   await walk({
     ...clone,
     trees: [STAGE(), WORKDIR({ refresh: false })],
-    // Below what it answers null for, nothing is visited.
+    // A null keeps the walk from entering the folder.
     map: async (path, [staged, there]) => {
       if (path === '.') return
       if (staged === null && (await isIgnored({ ...clone, filepath: path }))) return null
@@ -92,7 +92,7 @@ export async function changedWithoutGit(gitDir: string, dir: string, commit: Oid
   return rows.flatMap(([path, then, now]) => (then === 1 && now === 1 ? [] : [path]))
 }
 
-/** Takes the names of commits, branches and tags, and no other revisions. */
+/** Resolves the names of commits, branches and tags, and no other revisions. */
 async function findCommitWithoutGit(gitDir: string, revision: string): Promise<Oid | undefined> {
   const { readCommit, resolveRef } = await import('isomorphic-git')
   const gitdir = commonDir(gitDir)

@@ -6,7 +6,7 @@ import { type Oid, parentsOfCommit, secondsOfCommit, treeOfCommit } from '../obj
 import { commonDir, readLines } from '../objects/object-store.ts'
 import type { ReadableObjects, Repository } from '../repository.ts'
 
-/** A commit as walks through history see it; `seconds`: when it was committed, since 1970; `size` in bytes. */
+/** A commit for walks through history. `seconds`: commit time since 1970; `size` in bytes. */
 export type WalkedCommit = { oid: Oid; tree: Oid; parents: readonly Oid[]; seconds: number; size: number }
 
 /** Reads the commits of a repository for walks through its history, each once. Where a clone is shallow, history begins there. */
@@ -52,8 +52,8 @@ export class CommitWalk {
 }
 
 /**
- * Whether one commit is in the history of another, or is that commit. Of a commit that is not there, nothing is.
- * @throws {GitError} `git-failed` when the history of `head` cannot be read.
+ * Returns whether a commit is `head` or in its history; false for a commit that does not exist.
+ * @throws {GitError} `git-failed` if the history of `head` cannot be read
  */
 export async function isAncestor(repository: Repository, commit: Oid, head: Oid): Promise<boolean> {
   if (commit === head) return true
@@ -64,12 +64,12 @@ export async function isAncestor(repository: Repository, commit: Oid, head: Oid)
   return isOfOthers(commit)
 }
 
-/** Milliseconds. A history with thousands of merge bases takes minutes, any other a part of a second. */
+/** Maximum milliseconds. A history with thousands of merge bases takes minutes, any other a fraction of a second. */
 const mergeBaseTime = 20_000
 
 /**
- * The best common ancestor of two commits; nothing where they have none.
- * @throws {GitError} `git-failed` when the history of either cannot be read, `too-slow` when it takes longer than the time limit.
+ * Returns the best common ancestor of two commits, or undefined if there is none.
+ * @throws {GitError} `git-failed` if the history of either cannot be read, `too-slow` after the time limit
  */
 export async function mergeBase(
   repository: Repository,

@@ -56,7 +56,7 @@ export async function* readRange(
   yield* readEntries(repository, walk, await commitsBetween(walk, from, to), options)
 }
 
-/** The commits that `to` has and `from` has not, parents before children. @throws {GitError} `git-failed` */
+/** Returns the commits of `to` that `from` lacks, parents before children. @throws {GitError} `git-failed` */
 export async function commitsBetween(walk: CommitWalk, from: Oid, to: Oid): Promise<WalkedCommit[]> {
   const { onlyOne } = await splitHistories(walk, { one: to, others: [from], slop: 100 })
   const wanted = new Map(onlyOne.map((commit) => [commit.oid, commit]))
@@ -116,8 +116,8 @@ async function changesOf(repository: Repository, walk: CommitWalk, commit: Walke
 }
 
 /**
- * The blob that each path got from the last commit that changed it and has a line in its message, on the first-parent line of
- * `head`. A path that such a commit removed is left out.
+ * Returns the blob of each path in the last commit that changed it and has a given line in its message, on the first-parent line of `head`.
+ * A path that such a commit removed is left out.
  * @throws {GitError} `git-failed`
  */
 export async function lastWritten(repository: Repository, head: Oid, line: string): Promise<Map<string, Oid>> {

@@ -47,8 +47,8 @@ export async function reachableFrom(
 }
 
 /**
- * Collects the ids of trees and of what they contain, without what another tree has at the same places. Files are not read.
- * @returns `addTree`, whose second argument is that other tree: it is collected too, or is known elsewhere
+ * Collects the ids of trees and of their contents, except what another tree has at the same places. Files are not read.
+ * @returns `addTree`, whose second argument is that other tree, which is collected too or known otherwise
  */
 function collectTrees(readTree: (oid: Oid) => Promise<Buffer>) {
   const ids = new Set<Oid>()
@@ -63,7 +63,7 @@ function collectTrees(readTree: (oid: Oid) => Promise<Buffer>) {
     for (const { was, is } of differingEntries(old, await readTree(oid))) {
       if (is === undefined || is.mode === submoduleMode) continue
       if (is.mode === folderMode) await addTree(is.oid, was?.mode === folderMode ? was.oid : undefined)
-      // A file whose mode alone differs is there already.
+      // A file that differs only in its mode is collected already.
       else if (was?.oid !== is.oid) ids.add(is.oid)
     }
   }

@@ -1,14 +1,14 @@
 export type Trailers = readonly (readonly [name: string, value: string])[]
 
-/** Lines that git itself adds: with one of them, a paragraph may hold other lines, too. */
+/** Matches trailers that git itself adds. A paragraph with one of them may also have other lines. */
 const generated = /^(?:Signed-off-by: |\(cherry picked from commit )/
 /** A token, and its separator. */
 const trailer = /^([A-Za-z0-9-]+)[ \t]*:/
 const comment = /^#/
 
 /**
- * The trailers of a commit's message, by the rules of git-interpret-trailers(1): the last paragraph, if it is not the title and
- * all of its lines are trailers, or a quarter of them and git made one. A value that goes on in the next line is one line here.
+ * Returns the trailers of a commit's message, by the rules of git-interpret-trailers(1): the last paragraph, if it is not the title and all
+ * of its lines are trailers, or a quarter of them and one is git's own. A value that continues on the next line is joined to one line.
  */
 export function trailersOf(message: string): Trailers {
   const lines = message.split('\n')

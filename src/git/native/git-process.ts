@@ -5,7 +5,7 @@ import { GitError } from '../git-error.ts'
 import type { End, RunningProgram } from './child-program.ts'
 import { startProgram } from './spawner.ts'
 
-/** Settings of every spawned git, so that nothing in the set-up of the machine, the user or the repository changes what it does. */
+/** Settings of every spawned git, so that no configuration of the machine, the user or the repository changes its behaviour. */
 export const isolation: readonly string[] = [
   'safe.bareRepository=explicit',
   'core.hooksPath=/dev/null',
@@ -49,15 +49,15 @@ type SpawnOptions = {
 
 /** Milliseconds between `SIGTERM` and `SIGKILL`. */
 const graceMs = 5000
-/** Far more than any work takes that a request waits for. */
+/** Default time limit in milliseconds: far more than a request ever needs. */
 const defaultTimeLimit = 5 * 60_000
-/** Milliseconds for work on a whole repository. */
+/** Time limit in milliseconds for work on a whole repository. */
 export const longTimeLimit = 60 * 60_000
 
 /**
- * Starts native git on a bare repository with an environment of its own, in a process group of its own, which is killed at the
- * time limit. The caller ends it before that.
- * @throws {GitError} `no-git` when it cannot be started.
+ * Starts native git on a bare repository with an environment and a process group of its own. The group is killed at the time limit; the
+ * caller should end it before.
+ * @throws {GitError} `no-git` if it cannot be started
  */
 async function spawnGit(
   gitDir: string,
@@ -86,8 +86,8 @@ type GitOptions = Omit<SpawnOptions, 'hasInput'> & {
 export type GitOutcome = Pick<End, 'exitCode' | 'complaint'> & { output: string }
 
 /**
- * Runs native git to its end, however that is. `signal` ends it early, with time to tidy up behind itself.
- * @throws {GitError} `no-git` when it cannot be started; the signal's reason when that had come before; what `input` throws.
+ * Runs native git to its end. `signal` ends it early, with time to clean up.
+ * @throws {GitError} `no-git` if it cannot be started; the signal's reason if it had aborted before; errors of `input`
  */
 export async function tryGit(
   gitDir: string,
@@ -116,8 +116,8 @@ export async function tryGit(
 }
 
 /**
- * Runs native git and gives its standard output.
- * @throws {GitError} `git-failed` when it exits with anything but 0 or is ended by `signal`; `no-git` when it cannot be started.
+ * Runs native git and returns its standard output.
+ * @throws {GitError} `git-failed` for any exit code but 0, or if `signal` ends it; `no-git` if it cannot be started
  */
 export async function runGit(gitDir: string, args: readonly string[], options: GitOptions = {}): Promise<string> {
   const { exitCode, output, complaint } = await tryGit(gitDir, args, options)
@@ -154,8 +154,8 @@ const timeLimitMs = 10_000
 let found: Promise<string | undefined> | undefined
 
 /**
- * The version of the machine's git; undefined where there is none. It is looked for once: a process that began with a git is broken
- * without it, and one that began without goes on so. Only clones, pushes and the upkeep of large repositories need it.
+ * Returns the version of the machine's git; undefined if there is none. Determined once: a process that started with a git fails without
+ * it, and one that started without stays without. Only clones, pushes and the maintenance of large repositories need it.
  */
 export function nativeGit(): Promise<string | undefined> {
   found ??= version()

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
-/** Exit code of a shell that does not find the program. */
+/** Exit code of a shell if the program is not found. */
 const noProgram = 127
 
 type OwnGitOptions = {

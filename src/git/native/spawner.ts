@@ -20,7 +20,7 @@ import {
 const program = fileURLToPath(new URL(`./spawner-program${import.meta.url.slice(-3)}`, import.meta.url))
 /** Options for a process that keeps nothing. */
 const smallHeap = ['--max-old-space-size=64', '--max-semi-space-size=1']
-/** Programs that are started at the same time: more would take all file descriptors for their connections, and fail each other. */
+/** Maximum programs that are started at the same time: more would use up all file descriptors for their connections. */
 const startsAtOnce = {
   perKey: 8,
   inAll: 8,

@@ -65,11 +65,11 @@ export async function addWhole(writer: PackWriter, oid: Oid, { type, data }: Git
   await writer.add(oid, { type, size: data.length, body: await compress(data) })
 }
 
-/** Files beside a pack that say that it is not for us: it is being written, or git keeps it for something else. */
+/** Extensions of files that mark a pack as not ours: it is being written, or git keeps it. */
 const others = ['.keep', '.promisor', '.mtimes']
-/** Bytes of objects that others are deltas of. */
+/** Maximum bytes of cached base objects. */
 const maxBases = 16 * 1024 * 1024
-/** Ratio between a pack and all smaller ones together from which it is left alone. */
+/** Minimum ratio between a pack and all smaller ones together for the pack to be left alone. */
 const factor = 2
 
 /** `path` without an extension. */
@@ -94,7 +94,7 @@ export async function consolidatePacks(gitDir: string, signal: AbortSignal): Pro
 }
 
 /**
- * Stages one pack with all objects of some.
+ * Stages one pack with all objects of several packs.
  * @returns its checksum
  * @throws the signal's reason {@link GitError} `corrupt-object`
  */
@@ -125,10 +125,10 @@ export function smallPacks(paths: readonly string[]): CountedPack[] {
   return packs.slice(0, taken)
 }
 
-/** The packs of a folder that nobody keeps for something else. */
+/** Returns the packs of a folder, except those kept for another purpose. */
 function ownPacks(folder: string): string[] {
   const names = new Set(readdirSync(folder))
-  // A table of several packs names them: only who made it may remove one.
+  // A multi-pack index names its packs: only its owner may remove one.
   if (names.has('multi-pack-index')) return []
   const paths = [...names].flatMap((name) => (name.endsWith('.idx') ? [name.slice(0, -'.idx'.length)] : []))
   const ours = paths.filter((name) => names.has(`${name}.pack`) && !others.some((other) => names.has(name + other)))

@@ -1,9 +1,9 @@
 import { TaskFailed, TaskPool } from '../../system/task-pool.ts'
 import { deflateObject, type Joined, join, split } from './deflate-worker.ts'
 
-/** Bytes that are compressed without a thread: some 10 ms. */
+/** Maximum bytes that are compressed without a thread: some 10 ms. */
 const soonBytes = 512 * 1024
-/** Bytes of a task, which bounds what is copied to and from the thread at once. */
+/** Maximum bytes of a task, which bounds what is copied to and from the thread at once. */
 const taskBytes = 4 * 1024 * 1024
 /** The worker has this file's extension: `.ts` in a checkout, `.js` in the built package. */
 const worker = new URL(`./deflate-worker${import.meta.url.slice(-3)}`, import.meta.url)

@@ -3,10 +3,10 @@ import { deflateSync } from 'node:zlib'
 /** Pieces of bytes, one behind the other. */
 export type Joined = { bytes: Uint8Array; sizes: number[] }
 
-/** Bytes up to which an object is not compressed: setting up zlib takes longer than all else that is done for it. */
+/** Maximum bytes of an object that is stored uncompressed: setting up zlib takes longer than everything else. */
 const smallest = 400
 
-/** Runs in a worker thread where there is much to compress. */
+/** Runs in a worker thread if there is much to compress. */
 export default function deflateJoined(pieces: Joined): Joined {
   return join(split(pieces).map(deflateObject))
 }
@@ -20,7 +20,7 @@ export function join(pieces: readonly Buffer[]): Joined {
   return { bytes: Buffer.concat(pieces), sizes: pieces.map(({ length }) => length) }
 }
 
-/** Takes pieces that came from another thread, as which a Buffer is a bare Uint8Array. */
+/** Compresses pieces from another thread, where a Buffer arrives as a bare Uint8Array. */
 export function split({ bytes, sizes }: Joined): Buffer[] {
   const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   let end = 0

@@ -11,9 +11,9 @@ import { encodeIndex } from './pack-writer.ts'
 
 const headerBytes = 12
 const checksumBytes = 20
-/** Bytes of objects that others are deltas of. */
+/** Maximum bytes of cached base objects. */
 const maxBases = 64 * 1024 * 1024
-/** Bytes that are read at once. */
+/** Bytes that are read at a time. */
 const windowBytes = 1024 * 1024
 
 type Entry = { offset: number; crc: number }

@@ -3,7 +3,7 @@ import { constants, inflate, inflateSync, type ZlibOptions } from 'node:zlib'
 import { hasCode } from '../../system/error-code.ts'
 import { GitError } from '../git-error.ts'
 
-/** Bytes up to which something is read and inflated at once: a thread would take longer than the work itself. */
+/** Maximum bytes that are read and inflated at once: a thread would take longer than the work itself. */
 export const atOnce = 64 * 1024
 
 const inflateInThread: (data: Buffer, options: ZlibOptions) => Promise<unknown> = promisify(inflate)
@@ -31,8 +31,8 @@ export async function inflateExactly(data: Buffer, size: number): Promise<Inflat
 }
 
 /**
- * Inflates an object of `size` bytes from where nobody knows how many bytes it takes.
- * @param read gives so many bytes from there, and fewer only where there are no more
+ * Inflates an object of `size` bytes whose compressed length is unknown.
+ * @param read returns the given number of bytes, and fewer only at the end
  * @throws {GitError} `corrupt-object`
  */
 export async function inflateFrom(read: (length: number) => Promise<Buffer>, size: number): Promise<Inflated> {

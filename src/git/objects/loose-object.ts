@@ -10,20 +10,20 @@ import type { GitObject, ObjectInfo, ObjectType, Oid } from './object.ts'
 /** Type and size of a loose object, and the length of the header that holds them. */
 type Head = ObjectInfo & { length: number }
 
-/** Bytes of a file in which its whole head stands, behind the codes that zlib may put before it. */
+/** Bytes of a file that contain the whole header, even behind the codes that zlib may put before it. */
 const headBytes = 1024
 
 export function loosePath(folder: string, oid: Oid): string {
   return join(folder, oid.slice(0, 2), oid.slice(2))
 }
 
-/** Type and size of a loose object. Throws ENOENT where there is none. @throws {GitError} `corrupt-object` */
+/** Reads the type and size of a loose object. Throws ENOENT if there is none. @throws {GitError} `corrupt-object` */
 export function looseInfo(path: string): ObjectInfo {
   const { type, size } = readHead(path)
   return { type, size }
 }
 
-/** Throws ENOENT where there is none. @throws {GitError} `corrupt-object`, `object-too-large` */
+/** Reads a loose object. Throws ENOENT if there is none. @throws {GitError} `corrupt-object`, `object-too-large` */
 export async function readLoose(path: string, maxBytes: number): Promise<GitObject> {
   const { type, size, length } = readHead(path)
   if (size > maxBytes) throw new GitError('object-too-large', `an object has more than ${maxBytes} bytes`)
@@ -33,7 +33,7 @@ export async function readLoose(path: string, maxBytes: number): Promise<GitObje
   return { type: type as ObjectType, data: found.inflated.subarray(length) }
 }
 
-/** The bytes of a loose object, as they are inflated, and how many of them come before its content. */
+/** Streams the inflated bytes of a loose object. `head`: number of bytes before its content. */
 export function streamLoose(path: string): { head: number; bytes: AsyncIterable<Buffer> } {
   return { head: readHead(path).length, bytes: pipeline(createReadStream(path), createInflate(), () => {}) }
 }

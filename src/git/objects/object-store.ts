@@ -14,13 +14,13 @@ import type { PackWriter } from './pack-writer.ts'
 /** Both inclusive. */
 export type ByteRange = { first: number; last: number }
 
-/** Far more than any object of a push has. One that came around the server may have more. */
+/** Default limit of an object: far more than a push may contain. Objects that did not come through the server may exceed it. */
 const defaultMaxBytes = 128 * 1024 * 1024
-/** Milliseconds without a read after which indexes, bases and files are let go. */
+/** Milliseconds without a read after which indexes, bases and files are released. */
 const idleMs = 30_000
-/** Bytes of objects that others are deltas of. */
+/** Maximum bytes of cached base objects. */
 const maxBases = 16 * 1024 * 1024
-/** Milliseconds for which reads may hold the event loop. */
+/** Milliseconds for which reads may block the event loop. */
 const sliceMs = 5
 /** Git knows it without having it. */
 const emptyTree = hashObject('tree', Buffer.alloc(0))
@@ -29,8 +29,8 @@ const emptyTree = hashObject('tree', Buffer.alloc(0))
 type Place = { pack: PackReader; offset: number } | { loose: string }
 
 /**
- * Reads the objects of one repository as git keeps them: in packs and loose (gitformat-pack(5), gitrepository-layout(5)). What any
- * writer packs, loosens or collects meanwhile is seen. Where one copy of an object is damaged, another is read.
+ * Reads the objects of one repository as git stores them: in packs and loose (gitformat-pack(5), gitrepository-layout(5)). Sees packs that
+ * other processes write, unpack or collect meanwhile. If one copy of an object is damaged, another is read.
  */
 export class ObjectStore {
   readonly #gitDir: string
@@ -42,8 +42,9 @@ export class ObjectStore {
   #sliceBegan: number | undefined
 
   /**
-   * @param options.quarantine a folder of objects that are read as if the repository held them.
-   * @param options.maxBytes of an object. Larger ones are not read.
+   * Opens the objects of a repository.
+   * @param options.quarantine folder of objects that are read as if the repository held them
+   * @param options.maxBytes maximum bytes of an object; larger ones are not read
    */
   constructor(gitDir: string, options: { quarantine?: string | undefined; maxBytes?: number } = {}) {
     this.#gitDir = gitDir
@@ -52,8 +53,8 @@ export class ObjectStore {
   }
 
   /**
-   * The object, or undefined if the repository does not hold it.
-   * @throws {GitError} `object-too-large`, `corrupt-object`; `git-failed` where the quarantine was removed
+   * Returns the object, or undefined if the repository lacks it.
+   * @throws {GitError} `object-too-large`, `corrupt-object`; `git-failed` if the quarantine was removed
    */
   async read(oid: Oid): Promise<GitObject | undefined> {
     const maxBytes = this.#maxBytes
@@ -63,7 +64,7 @@ export class ObjectStore {
     )
   }
 
-  /** Types and sizes of objects, without reading them. An object that is not there is left out. @throws {GitError} `corrupt-object` */
+  /** Returns types and sizes of objects, without reading them. Missing objects are left out. @throws {GitError} `corrupt-object` */
   async infos(oids: Iterable<Oid>): Promise<Map<Oid, ObjectInfo>> {
     const infos = new Map<Oid, ObjectInfo>()
     for (const oid of new Set(oids)) {
@@ -79,7 +80,7 @@ export class ObjectStore {
   }
 
   /**
-   * Bytes of a blob: only what is on its way is in memory, but for one that is stored as a delta.
+   * Yields the bytes of a blob. Only the bytes in transit are in memory, unless the blob is stored as a delta.
    * @throws {GitError} `missing-object`, `corrupt-object`; `object-too-large` for a delta
    */
   async *readRange(oid: Oid, { first, last }: ByteRange): AsyncGenerator<Buffer> {
@@ -151,7 +152,7 @@ export class ObjectStore {
       }
       if (damage !== undefined) throw damage
     }
-    // A `git prune` from elsewhere takes it for the rest of a killed push: then its objects are lost.
+    // A concurrent `git prune` takes it for a leftover of a killed push: then its objects are lost.
     if (this.#quarantine !== undefined && !existsSync(this.#quarantine)) {
       throw new GitError('git-failed', 'the folder of a push was removed')
     }
@@ -162,7 +163,7 @@ export class ObjectStore {
     for (const folder of this.#opened()) yield* folder.places(oid)
   }
 
-  /** Reads that find everything at hand follow each other without a turn for anything else. */
+  /** True if reads have blocked the event loop long enough: reads from the cache do not yield by themselves. */
   #isSliceOver(): boolean {
     const now = performance.now()
     if (this.#sliceBegan === undefined) {
@@ -184,7 +185,7 @@ export class ObjectStore {
 class ObjectFolder {
   readonly #path: string
   readonly #bases: BaseCache
-  /** The one that was read last is first. */
+  /** The pack that was read last is first. */
   #packs: Pack[] | undefined
   #byName = new Map<string, Pack>()
 

@@ -7,7 +7,7 @@ export type ObjectType = 'blob' | 'tree' | 'commit'
 export type ObjectInfo = { type: ObjectType | 'tag'; size: number }
 /** Difference between two byte strings: the `removed` bytes at `at` are replaced by `insert`. */
 export type Delta = { at: number; removed: number; insert: Buffer }
-/** An object; `from` names a like object that it differs from by little, where one is known. */
+/** An object. `from` names a similar object, from which it differs little, if one is known. */
 export type GitObject = { type: ObjectType; data: Buffer; from?: { base: Oid; delta: Delta } }
 
 export type Signature = { name: string; email: string; at: Date }
@@ -52,7 +52,7 @@ export function treeOfCommit(data: Buffer): Oid {
   return line.slice(5)
 }
 
-/** The commits that a commit follows; the first is where its branch stood. */
+/** Parents of the commit. The first is the previous head of its branch. */
 export function parentsOfCommit(data: Buffer): Oid[] {
   const [header = ''] = data.toString('latin1').split('\n\n', 1)
   return [...header.matchAll(/^parent ([0-9a-f]{40})$/gm)].map(([, oid = '']) => oid)

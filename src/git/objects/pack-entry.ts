@@ -9,7 +9,7 @@ export type EntryHead = { size: number; length: number } & (
   | { base: Oid }
 )
 
-/** A size of 8 bytes and a base's id: no head of an entry is longer. */
+/** Maximum bytes of an entry's head: a size of 8 bytes and the id of a base. */
 export const longestHead = 32
 
 const types: Readonly<Record<number, ObjectInfo['type']>> = { 1: 'commit', 2: 'tree', 3: 'blob', 4: 'tag' }

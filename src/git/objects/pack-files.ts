@@ -7,7 +7,9 @@ import { indexPack, type PackIndexing } from './index-pack.ts'
 import type { GitObject, Oid } from './object.ts'
 import { encodePack, PackWriter } from './pack-writer.ts'
 
-/** No `tmp_`, which `gc --prune=now` clears away, and no `.pack` or `.idx` at the end, which git would take for packs. */
+/**
+ * Prefix of temporary files. Not `tmp_`, which `gc --prune=now` removes, and without `.pack` or `.idx` at the end, which git would read.
+ */
 const temporaryPrefix = 'ganglion-tmp.'
 /** Extensions of the files of a pack. The index is first: without it, nobody looks for the others. */
 const extensions = ['.idx', '.pack', '.rev', '.bitmap']
@@ -16,11 +18,11 @@ const keptBy = 'ganglion '
 export const keptByUs = `${keptBy}${processToken}\n`
 
 /**
- * Writes objects as one pack of a bare repository. They are on the disk, and to be seen by every git, when this resolves.
+ * Writes objects as one pack of a bare repository. Once this resolves, they are on the disk and visible to every git.
  *
- * A `.keep` file stands beside the pack, as when native git receives one: until a ref leads to the objects, they are
- * garbage to any `gc --prune=now` or `repack -ad` that comes by.
- * @returns what takes the `.keep` file away, once the refs have moved.
+ * A `.keep` file protects the pack, as when native git receives one: until a ref leads to the objects, a `gc --prune=now` or `repack -ad`
+ * would remove them.
+ * @returns a function that removes the `.keep` file, once the refs have moved
  */
 export async function writePack(gitDir: string, objects: ReadonlyMap<Oid, GitObject>): Promise<() => Promise<void>> {
   const { name, ...bytes } = await encodePack(objects)
@@ -39,7 +41,7 @@ export async function writePack(gitDir: string, objects: ReadonlyMap<Oid, GitObj
 /** Absolute paths of a pack and its index before git can find them. */
 export type StagedPack = { pack: string; index: string }
 
-/** @param name of its files: none that another pack has that is staged at the same time */
+/** Returns the paths of a pack to stage. @param name unique among the packs that are staged at the same time */
 export function stagedPack(gitDir: string, name: string): StagedPack {
   const temporary = join(packFolder(gitDir), `${temporaryPrefix}${processToken}.${name}`)
   return { pack: `${temporary}.pack.tmp`, index: `${temporary}.idx.tmp` }
@@ -108,12 +110,12 @@ export async function publishPack({ pack, index }: StagedPack, final: string): P
   await syncDirectory(dirname(final))
 }
 
-/** @param path without an extension */
+/** Removes a pack. @param path without an extension */
 export async function removePack(path: string): Promise<void> {
   for (const extension of extensions) await remove(path + extension)
 }
 
-/** Removes what crashed writers left behind: packs half written, and `.keep` files of packs that nobody waits for. */
+/** Removes leftovers of crashed writers: incomplete packs, and `.keep` files of packs that nobody waits for. */
 export async function clearAbandonedPacks(gitDir: string): Promise<void> {
   const folder = packFolder(gitDir)
   for (const name of await readdir(folder)) {

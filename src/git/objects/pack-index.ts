@@ -19,7 +19,7 @@ export class PackIndex {
   readonly #stride: number
   readonly count: number
 
-  /** @param data of the whole `.idx` file. @throws {GitError} `corrupt-object` */
+  /** Parses an index. @param data of the whole `.idx` file @throws {GitError} `corrupt-object` */
   constructor(data: Buffer) {
     this.#data = data
     this.#isFirst = data.length < 8 || data.readUInt32BE(0) !== magic
@@ -35,7 +35,7 @@ export class PackIndex {
       throw new GitError('corrupt-object', 'an index of a pack is cut short')
   }
 
-  /** Every object, and where it begins in the pack, in the order of the pack. */
+  /** Returns every object with its offset in the pack, in the order of the pack. */
   entries(): { oid: Oid; offset: number }[] {
     const entries = Array.from({ length: this.count }, (_, position) => {
       const start = this.#oids + position * this.#stride

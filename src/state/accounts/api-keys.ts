@@ -11,7 +11,7 @@ import { createToken, hashToken, isToken } from './secret.ts'
 
 type Told = 'hash' | 'grantId' | 'connectors' | 'git' | 'limits'
 
-/** `userId`: the person that the key counts as, who made it or let it in as an agent. */
+/** `userId`: the person that the key counts as, who made it or authorized it for an agent. */
 export type ApiKey = Omit<Camel<RowOf<'api_keys'>>, Told> & {
   connectors: string[]
   git: GitFetch
@@ -19,7 +19,7 @@ export type ApiKey = Omit<Camel<RowOf<'api_keys'>>, Told> & {
   isAgent: boolean
 }
 
-/** `resource`: address that a token of an agent is for. */
+/** `resource`: the address that an agent's token is for. */
 type KnownKey = ApiKey & { isTenantDisabled: boolean; resource?: unknown }
 
 export type ApiKeyRecord = Pick<ApiKey, 'tenantId' | 'name' | 'role' | 'connectors'> & {
@@ -28,7 +28,7 @@ export type ApiKeyRecord = Pick<ApiKey, 'tenantId' | 'name' | 'role' | 'connecto
   git?: GitFetch | undefined
   audience?: KeyAudience | null | undefined
   limits?: KeyLimits | null | undefined
-  /** Person who made the key or let the agent in. */
+  /** Person who made the key or authorized the agent. */
   userId?: string | undefined
   /** OAuth grant of an agent: then the key has no token of its own. */
   grantId?: string | undefined
@@ -37,7 +37,7 @@ export type ApiKeyRecord = Pick<ApiKey, 'tenantId' | 'name' | 'role' | 'connecto
 /** Milliseconds between two records of a key's use. */
 const LAST_USE_INTERVAL = 60_000
 
-/** Keys that are kept in memory. */
+/** Maximum keys that are cached. */
 const maxKnown = 1_000
 
 const Connectors = z.array(z.string())
@@ -54,7 +54,7 @@ export class ApiKeys extends Store {
     this.#known = new RevisedCache(revision, { max: maxKnown })
   }
 
-  /** The token is in this answer only: its hash is what is kept. */
+  /** Creates a key. Only this answer contains the token: its hash is stored. */
   async create(key: ApiKeyRecord, now: Date): Promise<{ key: ApiKey; token: string }> {
     const token = createToken()
     const row: RowOf<'api_keys'> = {
@@ -68,12 +68,12 @@ export class ApiKeys extends Store {
     return { key: toApiKey(row), token }
   }
 
-  /** The key of a token, or undefined when it is malformed, unknown, expired or revoked. Records its use. */
+  /** Returns the key of a token, or undefined if it is malformed, unknown, expired or revoked. Records its use. */
   async authenticate(token: string, now: Date): Promise<KnownKey | undefined> {
     return isToken(token) ? this.#use(token, now, (hash) => this.#findUnrevoked(hash)) : undefined
   }
 
-  /** The key of an agent's token; undefined where that is not valid, or the person who let it in is not let in any more. */
+  /** Returns the key of an agent's token; undefined if the token is invalid, or the person who authorized it is disabled. */
   async authenticateAgent(token: string, now: Date): Promise<KnownKey | undefined> {
     return this.#use(token, now, (hash) => this.#findGranted(hash))
   }
@@ -131,7 +131,10 @@ export class ApiKeys extends Store {
     return { ...toApiKey(own), role, expiresAt, resource, isTenantDisabled: tenantDisabledAt !== null }
   }
 
-  /** Ends the agents that a person has let in, in one tenant or in all, with their grants and tokens. They do not come back with the person. */
+  /**
+   * Revokes the agents that a person has authorized, in one tenant or in all, with their grants and tokens. Enabling the person again does
+   * not restore them.
+   */
   async revokeAgents(userId: string, now: Date, tenantId?: string): Promise<void> {
     for (const agent of await this.agentsOf(userId)) {
       if (tenantId === undefined || agent.tenantId === tenantId) await this.revoke(agent.id, now, agent.tenantId)
@@ -150,7 +153,7 @@ export class ApiKeys extends Store {
     return row && toApiKey(row)
   }
 
-  /** A tenant's keys, newest first, revoked and expired ones included; those that were made before the key `before`. */
+  /** Returns a tenant's keys, newest first, revoked and expired ones included; with `before`, those made before that key. */
   async page(tenantId: string, { before, limit }: { before?: string | undefined; limit: number }): Promise<ApiKey[]> {
     const rows = await selectRows(this.db, 'api_keys', { tenant_id: tenantId })
       .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
@@ -160,7 +163,7 @@ export class ApiKeys extends Store {
     return rows.map(toApiKey)
   }
 
-  /** The agents that a person has let in and that are not revoked, newest first. */
+  /** Returns the agents that a person has authorized and that are not revoked, newest first. */
   async agentsOf(userId: string): Promise<ApiKey[]> {
     const rows = await selectRows(this.db, 'api_keys', { user_id: userId, revoked_at: null })
       .where('grant_id', 'is not', null)
@@ -169,13 +172,13 @@ export class ApiKeys extends Store {
     return rows.map(toApiKey)
   }
 
-  /** Ids of a tenant's keys that count as a person: those that they made, and their agents, revoked ones included. */
+  /** Returns the ids of a tenant's keys that count as a person: those that they made, and their agents, revoked ones included. */
   async idsOf(userId: string, tenantId: string): Promise<string[]> {
     const keys = this.db.selectFrom('api_keys').select('id').where('user_id', '=', userId)
     return (await keys.where('tenant_id', '=', tenantId).execute()).map(({ id }) => id)
   }
 
-  /** The tenant's key with other limits; undefined where there is none. */
+  /** Changes the limits of a tenant's key and returns the key; undefined if it does not exist. */
   async limit(id: string, limits: KeyLimits | null, tenantId: string): Promise<ApiKey | undefined> {
     const key = { id, tenant_id: tenantId }
     await updateRows(this.db, 'api_keys', key, { limits: limits && JSON.stringify(limits) })
@@ -187,12 +190,12 @@ export class ApiKeys extends Store {
     await updateRows(this.db, 'api_keys', { grant_id: grantId, revoked_at: null }, { revoked_at: now.toISOString() })
   }
 
-  /** The tenant's key that is revoked; undefined where there is none. Again: it keeps its first time. */
+  /** Revokes a tenant's key and returns the key; undefined if it does not exist. Revoking it again keeps the first time. */
   async revoke(id: string, now: Date, tenantId: string): Promise<ApiKey | undefined> {
     const key = { id, tenant_id: tenantId }
     await updateRows(this.db, 'api_keys', { ...key, revoked_at: null }, { revoked_at: now.toISOString() })
     const row = await findRow(this.db, 'api_keys', key)
-    // Else the agent could go on to ask for tokens.
+    // Otherwise the agent could request new tokens.
     if (row?.grant_id) {
       const { grant_id: grant } = row
       await this.db
@@ -203,7 +206,7 @@ export class ApiKeys extends Store {
     return row && toApiKey(row)
   }
 
-  /** After the request's own work, since it costs a flush to disk. */
+  /** Runs after the request's own work, since it costs a flush to disk. */
   #recordUse(id: string, now: Date): void {
     const last = this.#lastUses.get(id)
     if (last !== undefined && now.getTime() - last < LAST_USE_INTERVAL) return
@@ -220,7 +223,7 @@ export class ApiKeys extends Store {
           ]),
         )
         .execute()
-        // Nobody waits for it, and nothing depends on it: a busy or closed database means that the next use is recorded.
+        // No request depends on it: if the database is busy or closed, the next use is recorded.
         .catch(() => this.#lastUses.delete(id))
     })
   }

@@ -16,7 +16,7 @@ export class Audit extends Store {
     await this.db.insertInto('audit').values(row).execute()
   }
 
-  /** A tenant's entries, the latest first; `before` is the id of the last one of the page before. */
+  /** Returns a tenant's entries, latest first. `before`: id of the last entry of the previous page. */
   async list(tenantId: string, { before, limit }: { before?: number | undefined; limit: number }) {
     const rows = await selectRows(this.db, 'audit', { tenant_id: tenantId })
       .$if(before !== undefined, (query) => query.where('id', '<', before ?? 0))
@@ -28,7 +28,7 @@ export class Audit extends Store {
     })
   }
 
-  /** Removes what is older than some days, by default somewhat more than a year; answers how many entries. */
+  /** Removes entries older than some days, by default somewhat more than a year. Returns their number. */
   async sweep(now: Date, days = 400): Promise<number> {
     return changedRows(this.db.deleteFrom('audit').where('at', '<=', daysBefore(now, days)))
   }

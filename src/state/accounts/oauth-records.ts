@@ -28,18 +28,18 @@ export class OauthRecords extends Store {
     return { payload: Payload.parse(JSON.parse(row.payload)), isConsumed: row.consumed_at !== null }
   }
 
-  /** Whether it was not consumed before: of two that try at once, one does. */
+  /** Consumes a record. Returns false if it was consumed before: of two concurrent attempts, one succeeds. */
   async consume(model: string, id: string, now: Date): Promise<boolean> {
     const fresh = { model, hash: hashToken(id), consumed_at: null }
     return (await updateRows(this.db, 'oauth_records', fresh, { consumed_at: now.toISOString() })) > 0
   }
 
-  /** Lets a record stay. */
+  /** Removes the expiry of a record. */
   async keep(model: string, id: string): Promise<void> {
     await updateRows(this.db, 'oauth_records', { model, hash: hashToken(id) }, { expires_at: null })
   }
 
-  /** Removes records that end, but for those that end last. */
+  /** Removes the records that expire first, beyond a number to keep. */
   async trim(model: string, max: number): Promise<void> {
     const last = this.db
       .selectFrom('oauth_records')
@@ -65,7 +65,7 @@ export class OauthRecords extends Store {
     await deleteRows(this.db, 'oauth_records', { grant_id: grantId })
   }
 
-  /** Removes what has expired, and what nodes of version 0.1.0 have written in clear during an upgrade. */
+  /** Removes expired records, and plain-text records that nodes of version 0.1.0 write during an upgrade. */
   async sweep(now: Date): Promise<void> {
     await hashClientSecrets(this.db)
     await this.db.deleteFrom('oauth_records').where('expires_at', '<=', now.toISOString()).execute()

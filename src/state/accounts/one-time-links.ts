@@ -15,7 +15,7 @@ export type OneTimeLink = {
 const lifetimes = { 'set-up': 24 * 60 * 60 * 1000, reset: 60 * 60 * 1000 }
 
 export class OneTimeLinks extends Store {
-  /** The token of a new link, in place of those that the user, or the tenant, has. It is in this answer only. */
+  /** Creates a link and returns its token, which only this answer contains. It replaces earlier links of the user, or of the tenant. */
   async create({ purpose, userId, tenantId }: OneTimeLink, now: Date): Promise<string> {
     const token = createSecret()
     const holder = { user_id: userId, tenant_id: tenantId }
@@ -26,7 +26,7 @@ export class OneTimeLinks extends Store {
     return token
   }
 
-  /** Leaves the link as it is: mail scanners open links, too. */
+  /** Reads a link without consuming it: mail scanners open links, too. */
   async find(token: string, now: Date): Promise<OneTimeLink | undefined> {
     return this.db
       .selectFrom('one_time_links')
@@ -42,7 +42,7 @@ export class OneTimeLinks extends Store {
     return links.some((link) => link.expires_at > now.toISOString())
   }
 
-  /** Uses a link up: of two that try at once, one gets it. */
+  /** Consumes a link. Of two concurrent attempts, one succeeds. */
   async use(token: string, now: Date): Promise<OneTimeLink | undefined> {
     return this.db
       .deleteFrom('one_time_links')
@@ -60,7 +60,7 @@ export class OneTimeLinks extends Store {
     await deleteRows(this.db, 'one_time_links', {})
   }
 
-  /** Removes links that have expired; answers how many. */
+  /** Removes expired links. Returns their number. */
   async sweep(now: Date): Promise<number> {
     return changedRows(this.db.deleteFrom('one_time_links').where('expires_at', '<=', now.toISOString()))
   }

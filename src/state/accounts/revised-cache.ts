@@ -23,7 +23,7 @@ export class RevisedCache<Value extends object> {
   /** Returns the value of a key, from the cache or by reading it. Missing values are not cached. */
   async get(key: string, read: () => Promise<Value | undefined>): Promise<Value | undefined> {
     await sharedTurn()
-    // Taken before the read: if something changes meanwhile, the value counts as one of the old revision.
+    // Read before the value: if something changes meanwhile, the value counts as one of the old revision.
     const revision = this.#revision()
     if (revision === undefined) return this.#readTogether(key, read)
     if (revision !== this.#known) this.#values.clear()

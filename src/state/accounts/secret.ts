@@ -3,12 +3,12 @@ import { crc32 } from 'node:zlib'
 
 const shape = /^[\w-]{43}$/
 
-/** 256 random bits as 43 URL-safe characters: of a session, or of a one-time link. */
+/** Returns 256 random bits as 43 URL-safe characters, for a session or a one-time link. */
 export function createSecret(): string {
   return randomBytes(32).toString('base64url')
 }
 
-/** Under which the secret is stored; undefined if it cannot be one of ours. */
+/** Returns the hash under which a secret is stored; undefined if its form is not that of a secret of this server. */
 export function hashSecret(secret: string): string | undefined {
   return shape.test(secret) ? hashToken(secret) : undefined
 }

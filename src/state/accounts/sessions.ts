@@ -9,7 +9,7 @@ const idleTime = 12 * 60 * 60 * 1000
 const lifetime = 7 * 24 * 60 * 60 * 1000
 /** Milliseconds between two records of a session's use. */
 const useInterval = 60_000
-/** Milliseconds for which the token before is taken: by requests that were on their way when it was replaced. */
+/** Milliseconds for which a replaced token is still accepted, for requests that were already under way. */
 const grace = 30_000
 
 export type StoredSession = Omit<Camel<RowOf<'sessions'>>, 'hash' | 'previousHash' | 'rotatedAt'>
@@ -18,7 +18,7 @@ export type NewSession = Pick<StoredSession, 'userId' | 'tenantId' | 'role' | 'a
 
 /** Signed-in people. The tokens themselves are stored nowhere: only their SHA-256 is. */
 export class Sessions extends Store {
-  /** The token is in this answer only. */
+  /** Starts a session. Only this answer contains its token. */
   async create(session: NewSession, now: Date): Promise<{ session: StoredSession; token: string }> {
     const { token, hash } = newToken()
     const at = now.toISOString()
@@ -31,7 +31,8 @@ export class Sessions extends Store {
   }
 
   /**
-   * The session of a token of an enabled user, unless it has ended. `isReplaced`: by a newer token, which another answer carries.
+   * Returns the session of a token, if the user is enabled and the session has not ended. `isReplaced`: a newer token has replaced this
+   * one, which another response delivers.
    */
   async find(token: string, now: Date): Promise<{ session: StoredSession; isReplaced: boolean } | undefined> {
     const hash = hashSecret(token)
@@ -65,8 +66,8 @@ export class Sessions extends Store {
   }
 
   /**
-   * Moves a session to a tenant and role, under a new token. `from`: where it must be still; the token before is then taken for a
-   * moment. Undefined where it has ended, or is elsewhere.
+   * Moves a session to another tenant and role, with a new token. `from`: the tenant where it must still be. The previous token is accepted
+   * for a short time. Undefined if the session has ended or is elsewhere.
    */
   async rotate(
     id: string,
@@ -93,7 +94,7 @@ export class Sessions extends Store {
     return row && token
   }
 
-  /** A user's sessions that have not ended, the last used first. */
+  /** Returns a user's sessions that have not ended, most recently used first. */
   async list(userId: string, now: Date): Promise<StoredSession[]> {
     const rows = await selectRows(this.db, 'sessions', { user_id: userId })
       .where('used_at', '>', timeAfter(now, -idleTime))
@@ -103,23 +104,23 @@ export class Sessions extends Store {
     return rows.map(toSession)
   }
 
-  /** Ends a session of a user. Whether there was one. */
+  /** Ends a session of a user. Returns false if there was none. */
   async end(userId: string, id: string): Promise<boolean> {
     return (await deleteRows(this.db, 'sessions', { user_id: userId, id })) > 0
   }
 
-  /** Ends all sessions of a user, or all but one. Answers how many. */
+  /** Ends all sessions of a user, or all but one. Returns their number. */
   async endAll(userId: string, except?: string): Promise<number> {
     const all = this.db.deleteFrom('sessions').where('user_id', '=', userId)
     return changedRows(except === undefined ? all : all.where('id', '!=', except))
   }
 
-  /** Ends everybody's. */
+  /** Ends the sessions of all users. */
   async clear(): Promise<void> {
     await deleteRows(this.db, 'sessions', {})
   }
 
-  /** Removes sessions that have ended by time; answers how many. */
+  /** Removes expired sessions. Returns their number. */
   async sweep(now: Date): Promise<number> {
     const [idleSince, endedSince] = [timeAfter(now, -idleTime), timeAfter(now, -lifetime)]
     return changedRows(

@@ -5,10 +5,10 @@ import type { RowOf } from '../database/schema.ts'
 import { deleteRows, findRow, findRows, Store, selectRows, updateRows } from '../database/store.ts'
 import { createSecret } from './secret.ts'
 
-/** `isLinked`: an identity provider knows them. */
+/** `isLinked`: the user signs in with an identity provider. */
 export type User = Omit<Camel<RowOf<'users'>>, 'issuer' | 'subject' | 'noticeKey'> & { isLinked: boolean }
 
-/** A list of the console as a person narrowed it, and what they call that. */
+/** Saved filter of a list in the console, and its name. */
 export type SavedFilter = { name: string; path: string }
 
 export type Membership = { tenantId: string; tenantSlug: string; role: PersonRole; filters: SavedFilter[] }
@@ -29,7 +29,7 @@ export type Identity = { issuer: string; subject: string }
 
 /** People, and the roles that they have in tenants. */
 export class Users extends Store {
-  /** Undefined where another user has the e-mail. */
+  /** Creates a user; undefined if another user has the e-mail. */
   async create({ email, name, passwordHash }: NewUser, now: Date): Promise<User | undefined> {
     const row: RowOf<'users'> = {
       ...{ id: uuidv7(), email, name, password_hash: passwordHash, issuer: null, subject: null },
@@ -66,7 +66,7 @@ export class Users extends Store {
     await updateRows(this.db, 'users', { id }, { name })
   }
 
-  /** False where another user has the e-mail. */
+  /** Changes the e-mail. Returns false if another user has it. */
   async setEmail(id: string, email: string): Promise<boolean> {
     const other = await this.findByEmail(email)
     if (other !== undefined && other.id !== id) return false
@@ -78,7 +78,7 @@ export class Users extends Store {
     await updateRows(this.db, 'users', { id }, { password_hash: passwordHash })
   }
 
-  /** `at`: since when the user may not come in; null: they may. */
+  /** Disables or enables a user. `at`: time since which the user is disabled; null: enabled. */
   async setDisabled(id: string, at: Date | null): Promise<void> {
     await updateRows(this.db, 'users', { id }, { disabled_at: at?.toISOString() ?? null })
   }
@@ -94,7 +94,7 @@ export class Users extends Store {
     return (await findRow(this.db, 'users', { id }))?.notice_key ?? made
   }
 
-  /** A user's tenants, by slug. `served`: none that is disabled. */
+  /** Returns a user's tenants, by slug. `served`: without disabled ones. */
   async memberships(userId: string, { served = false } = {}): Promise<Membership[]> {
     const rows = await this.db
       .selectFrom('memberships')
@@ -112,7 +112,7 @@ export class Users extends Store {
     await updateRows(this.db, 'memberships', membership, { filters: JSON.stringify(filters) })
   }
 
-  /** Gives a role in a tenant, in place of any before. */
+  /** Gives a role in a tenant, replacing any earlier one. */
   async setRole(userId: string, tenantId: string, role: PersonRole): Promise<void> {
     await this.db
       .insertInto('memberships')
@@ -125,7 +125,7 @@ export class Users extends Store {
     await deleteRows(this.db, 'memberships', { user_id: userId, tenant_id: tenantId })
   }
 
-  /** The people of a tenant by e-mail, those after an e-mail where one is given. */
+  /** Returns the people of a tenant by e-mail, or those after a given e-mail. */
   async list(tenantId: string, { after = '', limit }: { after?: string; limit: number }): Promise<Person[]> {
     const rows = await this.db
       .selectFrom('memberships')
@@ -162,7 +162,7 @@ export class Users extends Store {
     return (await curators.execute()).map(toUser)
   }
 
-  /** Everybody by e-mail, with their roles. */
+  /** Returns all users by e-mail, with their roles. */
   async all(): Promise<(User & { memberships: Membership[] })[]> {
     const rows = await findRows(this.db, 'users', {}, 'email')
     return Promise.all(rows.map(async (row) => ({ ...toUser(row), memberships: await this.memberships(row.id) })))
@@ -182,7 +182,7 @@ export class Users extends Store {
     return row.count
   }
 
-  /** Administrators of any tenant who may come in, the first made first. */
+  /** Returns the enabled administrators of any tenant, the earliest first. */
   async administrators(): Promise<{ id: string; canSignIn: boolean }[]> {
     const rows = await this.db
       .selectFrom('memberships')

@@ -20,16 +20,16 @@ export const keptUnnamed = 24 * 60 * 60_000
 /** Bytes by their SHA-256. What was kept survives a power cut. */
 export interface BlobStore {
   /**
-   * Stores a file's bytes, and runs what names them: until that is over, no sweep removes them. The file is the caller's to remove, and
-   * may be gone already.
+   * Stores a file's bytes, then runs `work` that refers to them. Until it has ended, no sweep removes the bytes. The caller removes the
+   * file, which may be gone already.
    */
   keep<Result>(file: ReceivedFile, name: (note: NoteBlob) => Promise<Result>): Promise<Result>
   get(sha256: string, range?: ReceivedRange): Promise<Readable>
   has(sha256: string): Promise<boolean>
-  /** Gives work a file with the bytes, to be read only while it is at work. @throws {BlobNotFound} */
+  /** Calls `work` with a file of the bytes, which may be read only while it runs. @throws {BlobNotFound} */
   withFile<Result>(sha256: string, work: (path: string) => Promise<Result>): Promise<Result>
-  /** Removes all copies of a blob, named or not. Nothing happens where there is none. */
+  /** Removes all copies of a blob, referenced or not. Does nothing if there is none. */
   remove(sha256: string): Promise<void>
-  /** Removes blobs that nothing names and that were stored a day ago or longer. @returns how many */
+  /** Removes unreferenced blobs that were stored a day ago or longer. @returns their number */
   sweep(isNamed: (sha256: string) => Promise<boolean>, now: Date): Promise<number>
 }

@@ -13,12 +13,12 @@ import { receiveFile } from './receive-file.ts'
 import { type Appended, ChunkDiffers, type ReceivedChunk, type UploadBytes, UploadChanged } from './upload-bytes.ts'
 
 const hour = 60 * 60_000
-/** Milliseconds after which an object that was put is no longer named, and after which one that is not named is removed. */
+/** Milliseconds after which a stored object may no longer be referenced, and after which an unreferenced one is removed. */
 const nameWithin = hour
 const keptUnnamed = 24 * hour
-/** Bytes below which the last chunk is put again together with what comes: so an upload has no more than its size asks for. */
+/** Bytes below which the last chunk is stored again together with the next one, which bounds the number of objects. */
 const smallChunk = 2 ** 20
-/** Attempts to add a chunk while other processes are faster. */
+/** Maximum attempts to add a chunk while other processes are faster. */
 const maxAttempts = 20
 
 /**
@@ -31,7 +31,7 @@ export class BucketUploads implements UploadBytes {
   readonly #scratch: string
   readonly #now: () => Date
 
-  /** @param scratch folder for what is received. */
+  /** Opens the uploads. @param scratch folder for received bytes */
   constructor(options: S3Options, chunks: UploadChunks, { scratch, now }: { scratch: string; now: () => Date }) {
     this.#bucket = new S3Bucket(options)
     this.#chunks = chunks
@@ -118,13 +118,13 @@ export class BucketUploads implements UploadBytes {
     }
     const chunk = { start: at, size: body.length, key }
     const isAdded = await this.#chunks.add(id, chunk, { replaced, check, now: this.#now() })
-    // Where the answer to the commit was lost, both stay: one of them is named.
+    // If the response to the commit was lost, both objects stay: one of them is referenced.
     if (!isAdded) await this.#delete([key])
     else if (replaced !== undefined) await this.#delete([replaced.key])
     return isAdded
   }
 
-  /** The bytes of chunks from `start` up to `end`. @throws {UploadChanged} */
+  /** Yields the bytes of chunks from `start` up to `end`. @throws {UploadChanged} */
   async *#read(
     id: string,
     chunks: readonly UploadChunk[],

@@ -13,7 +13,7 @@ export class FolderBlobs implements BlobStore {
   /** Locks by hash, held while a blob is put until it is named, or while it is removed. */
   readonly #locks = new KeyedLock()
 
-  /** @param root on the same file system as the files that are put. */
+  /** Opens the blobs of a folder. @param root on the same file system as the files that are stored */
   constructor(root: string) {
     this.#root = root
   }

@@ -11,8 +11,8 @@ export class TooManyBytes extends Error {
 }
 
 /**
- * Writes bytes to a new file in a folder as they come, and waits until they are on the disk. Where it fails, nothing is left.
- * @throws {TooManyBytes}, and whatever the bytes throw.
+ * Writes bytes to a new file in a folder as they arrive, and waits until they are on the disk. Removes the file on failure.
+ * @throws {TooManyBytes}, and errors of the bytes
  */
 export async function receiveFile(
   bytes: AsyncIterable<Uint8Array>,

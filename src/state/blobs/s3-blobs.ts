@@ -14,7 +14,7 @@ import { S3Bucket, type S3Options } from '../s3/s3-bucket.ts'
 import { sweepUnnamed } from '../s3/sweep-unnamed.ts'
 import { BlobNotFound, type BlobStore, keptUnnamed, type NoteBlob } from './blob-store.ts'
 
-/** Milliseconds after which a blob that was put is no longer named: the sweep may already be at it. */
+/** Milliseconds after which a stored blob may no longer be referenced: the sweep may be removing it. */
 const nameWithin = 6 * 60 * 60_000
 const blobKey = /^[0-9a-f]{2}\/[0-9a-f]{2}\/(?<sha256>[0-9a-f]{64})(?:-(?<random>[0-9a-f]{8}))?$/
 
@@ -28,7 +28,7 @@ export class S3Blobs implements BlobStore {
   readonly #keys: BlobKeys
   readonly #scratch: string
 
-  /** @param scratch folder for copies that are read as files. */
+  /** Opens the blobs of a bucket. @param scratch folder for copies that are read as files */
   constructor(options: S3Options, keys: BlobKeys, scratch: string) {
     this.#options = options
     this.#bucket = new S3Bucket(options)
@@ -86,7 +86,7 @@ export class S3Blobs implements BlobStore {
     })
   }
 
-  /** Looks where a blob is noted to be, and then where it was before there were notes. */
+  /** Looks up the recorded place of a blob, then the key of blobs stored before places were recorded. */
   async #first<Found>(sha256: string, look: (key: string) => Promise<Found | undefined>): Promise<Found | undefined> {
     const key = await this.#keys.find(sha256)
     return (key && (await look(key))) || look(plainKeyOf(sha256))
@@ -97,7 +97,7 @@ function plainKeyOf(sha256: string): string {
   return `${sha256.slice(0, 2)}/${sha256.slice(2, 4)}/${sha256}`
 }
 
-/** Under which keys a bucket has the blobs that are named. */
+/** Returns the keys of referenced blobs in a bucket. */
 export class BlobKeys extends Store {
   async find(sha256: string): Promise<string | undefined> {
     return (await findRow(this.db, 'blob_keys', { sha256 }))?.key

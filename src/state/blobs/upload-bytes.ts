@@ -29,14 +29,13 @@ export interface UploadBytes {
   /** Returns how many bytes from the beginning of an open upload are there. */
   size(upload: Pick<Upload, 'id' | 'bytesReceived'>): Promise<number>
   /**
-   * Adds a chunk's bytes, also those that came before the chunk broke off, and notes how many there are. Bytes that are there already
-   * must be the same ones.
-   * @param admit returns how many bytes are there; called again if another process was first. Throws to reject the chunk.
+   * Adds a chunk's bytes, even if the chunk broke off, and records their number. Bytes that the upload already has must be the same.
+   * @param admit receives the number of bytes present; called again if another process was first. Throws to reject the chunk.
    */
   append(id: string, chunk: ReceivedChunk, admit: () => Promise<number>): Promise<Appended>
-  /** Gives work a file with the whole of an upload. @throws {UploadChanged} */
+  /** Calls `work` with a file of the whole upload. @throws {UploadChanged} */
   withFile<Result>(id: string, size: number, work: (file: ReceivedFile) => Promise<Result>): Promise<Result>
   remove(id: string): Promise<void>
-  /** Removes the bytes of all uploads that are over. */
+  /** Removes the bytes of all ended uploads. */
   sweep(): Promise<void>
 }

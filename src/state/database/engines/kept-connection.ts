@@ -5,17 +5,17 @@ import { servedLock } from './advisory-lock.ts'
 /** Id of the leader's advisory lock; see {@link servedLock}. */
 const leaderLock = '7418209336153001'
 
-/** Milliseconds between two questions whether the connection still stands: one that is gone without a word is noticed by that. */
+/** Milliseconds between two checks of the connection, which detect a silent loss. */
 const heartbeatMs = 5_000
 /** Milliseconds until a connection that was lost is opened again, and between two attempts. */
 const pauseMs = 1_000
 
 type Uses = {
-  /** A connection is open. */
+  /** Called when a connection is open. */
   opened?(client: Client): Promise<void>
-  /** It still is. */
+  /** Called when a check has found it open. */
   beat(client: Client): Promise<void>
-  /** It is lost, or could not be opened; called again as long as that is so. */
+  /** Called when it is lost or cannot be opened, and again as long as that lasts. */
   lost(): void | Promise<void>
 }
 

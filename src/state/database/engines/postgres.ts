@@ -15,9 +15,12 @@ const channel = 'ganglion'
 
 const interval = 60_000
 
-/** Connections of one process. */
+/** Maximum connections of one process. */
 const maxConnections = 10
-/** Milliseconds: until a connection is open or free, of a statement, of a wait for a lock, and between two statements of a transaction. */
+/**
+ * Time limits in milliseconds: for opening or getting a connection, for a statement, for a lock, and between two statements of a
+ * transaction.
+ */
 const connectTimeout = 5_000
 const statementTimeout = 30_000
 const lockTimeout = 5_000
@@ -140,7 +143,7 @@ async function sizeOf(db: Kysely<Schema>): Promise<number> {
   return rows[0]?.size ?? 0
 }
 
-/** @param name shown in the server's list of connections */
+/** Returns the options of a connection. @param name shown in the server's list of connections */
 function optionsOf(address: string, name = 'ganglion'): PoolConfig {
   const url = new URL(address)
   // `sslmode` means what it means to every other client of PostgreSQL.

@@ -31,7 +31,7 @@ export async function openSqlite(file: string, whenOlder: WhenOlder = 'migrate')
     })
     const db = new Kysely<Schema>({ dialect: new SqliteDialect({ database }) })
     await migrateAtOnce(db, sqlite, { file, whenOlder })
-    // It changes with every commit of another connection, and with none of this one.
+    // The version changes with every commit of another connection, and with none of this one.
     const dataVersion = sqlite.prepare('PRAGMA data_version')
     const revision = onceInTurn(() => `${writes} ${dataVersion.get()?.data_version}`)
     return {
