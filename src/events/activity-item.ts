@@ -32,7 +32,7 @@ export type ActivityItem = {
   undo?: ReturnType<typeof undoOf>
 }
 
-export type ActivitySubject = { title: string } & (
+type ActivitySubject = { title: string } & (
   | { candidateId: string; seqId?: string }
   | { seqId: string; candidateId?: undefined }
   | { documentId: string; seqId?: undefined; candidateId?: undefined }

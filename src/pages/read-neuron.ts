@@ -27,7 +27,7 @@ import { type Basis, neuronAnswers } from './neuron-answers.ts'
 const maxBacklinks = 1000
 
 type AskedNeuron = { kb: string; seqId: string; at?: string }
-export type ReadNeuron = {
+type ReadNeuron = {
   neuron: Neuron
   file: NeuronFile
   view: KbView

@@ -29,7 +29,7 @@ const maxSentence = 300
 const blockMark = /^[\s>]*(?:(?:[-+*]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?|#{1,6}\s+)?/
 const label = /!?\[((?:[^[\]]|\[[^[\]]*\])*)\]\(<?[^\s<>()]+>?\)/g
 
-export type ShownLink = Neuron['links'][number] & { title: string; kb: string }
+type ShownLink = Neuron['links'][number] & { title: string; kb: string }
 
 export type NeuronView = {
   kb: KbLabel

@@ -60,7 +60,7 @@ export type ProposedNeuron = {
   dismissal?: Decision | undefined
 }
 
-export type ProposalPush = {
+type ProposalPush = {
   /** All differences between the base on main and the pushed commit. */
   changes: readonly TreeChange[]
   /** Commits of the push. */

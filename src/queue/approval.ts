@@ -7,7 +7,6 @@ import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import type { CandidateRow } from '../kb/projection/candidate-index.ts'
 import { findCandidate } from '../kb/projection/candidate-index.ts'
 import { lastBlob } from '../kb/projection/version-queries.ts'
-import type { Removal } from '../kb/refs/commit-message.ts'
 import { awaitedApprovals, type Decided, type DecidedPage, votesBy, votesFor } from '../kb/writing/approvals.ts'
 import { commitToMain, commitToQueue } from '../kb/writing/commits.ts'
 import { revised } from '../kb/writing/git-candidate.ts'
@@ -33,7 +32,7 @@ import { doorOf, isFirstCome } from '../rules/neurons/first-come.ts'
 import { formatSeqId } from '../rules/neurons/seq-id.ts'
 
 /** Approval that is recorded as a vote, since more are needed. */
-export type VotedFor = { awaiting: Awaiting }
+type VotedFor = { awaiting: Awaiting }
 
 /** Thrown if only a curator may approve: no policy may show a Neuron to more readers, or change what its author may not have seen. */
 export class CuratorNeeded extends Error {
@@ -96,9 +95,8 @@ export async function approveStaged(
 }
 
 /** Commit of approved pages on main, and the candidates that were made for it. */
-export type Landing = Pick<LandedPages, 'candidates'> & {
+export type Landing = Pick<LandedPages, 'candidates' | 'removals'> & {
   files: Map<string, string | Buffer | null>
-  removals: Removal[]
   subject: string
   trailers: [string, string][]
   decided: Omit<Decided, 'by'>

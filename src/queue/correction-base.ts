@@ -19,7 +19,7 @@ import { unixLines } from '../rules/text/line-endings.ts'
 export type CorrectionBase = { blob: string; title: string; isGiven: boolean; warnings: Warning[] }
 
 /** Text of a correction, and the version that its sender names: by an entity tag, a commit or a number. */
-export type SentCorrection = {
+type SentCorrection = {
   content: string
   role: Caller['role']
   sees: KbView['sees']

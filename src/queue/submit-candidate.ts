@@ -309,7 +309,7 @@ function toReceipt(ctx: Context, kb: KnowledgeBase, { row, warnings }: Submitted
   }
 }
 
-export type CandidatePreview = { verdict: Verdict; warnings?: Warning[] }
+type CandidatePreview = { verdict: Verdict; warnings?: Warning[] }
 
 /** Returns the policy's verdict on a candidate, and the answer for its sender. Stores nothing. @throws as `submitCandidate` */
 export async function previewCandidate(

@@ -32,7 +32,7 @@ import { type SourcePassage, sourcePassages } from './source-passage.ts'
 export type ReviewStep = CandidateDetail['decisions'][number]
 
 /** Pending candidate that resembles this one, and what it has in common. */
-export type Duplicate = { entry: QueueEntry; why: ('same Neuron' | 'same title' | 'same text')[] }
+type Duplicate = { entry: QueueEntry; why: ('same Neuron' | 'same title' | 'same text')[] }
 
 /** Three texts of one page that cannot be merged. */
 type ConflictSides = {

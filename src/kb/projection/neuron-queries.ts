@@ -54,7 +54,7 @@ export type NeuronSummaryRow = Omit<NeuronRow, 'blob' | 'candidateId' | 'commit'
 export type NeuronPlace = { seqId: string; updatedAt: string }
 
 /** Filter, order and start of a list of Neurons. */
-export type NeuronListing = {
+type NeuronListing = {
   tag?: string | undefined
   since?: string | undefined
   sort?: NeuronSort | undefined
@@ -184,7 +184,7 @@ export function tagsAtPath(sql: Sql, path: string): string[] {
 }
 
 /** Neuron in its folder, with the fields that decide who may see it. */
-export type TreeRow = { path: string; seqId: string; title: string } & NeuronAccess
+type TreeRow = { path: string; seqId: string; title: string } & NeuronAccess
 
 /** Returns the first Neuron whose path is after one and before another, in byte order. */
 export function nextNeuron(sql: Sql, { after, before }: { after: string; before: string }): TreeRow | undefined {

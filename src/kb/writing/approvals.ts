@@ -38,7 +38,7 @@ import type { MainView } from './merge-candidate.ts'
 export type DecidedPage = { candidate: Candidate; path: string; text: string | null }
 
 /** Page to be decided on. `before`: its text on main, undefined for a new page. */
-export type JudgedPage = DecidedPage & { before: string | undefined }
+type JudgedPage = DecidedPage & { before: string | undefined }
 
 /** Settings that decisions depend on. */
 export type Judging = Pick<KbSettings, 'deciding' | 'policy' | 'zones' | 'defaultAudience' | 'inlineTags'>

@@ -21,7 +21,7 @@ export type Origin = { door: 'main' | 'for' | 'rename' | 'console'; by: string; 
 export const madeAgain = 'made again of a push, after a restore had lost it'
 
 /** The title, content and front matter of a candidate, taken from a page. */
-export type WrittenParts = Pick<Candidate, 'title' | 'content' | 'frontMatter' | 'tests'>
+type WrittenParts = Pick<Candidate, 'title' | 'content' | 'frontMatter' | 'tests'>
 
 /** Returns the parts of a candidate. A removal has the content that it removes. */
 export async function pageParts(

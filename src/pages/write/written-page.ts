@@ -30,7 +30,7 @@ export type PageWrite = {
   changes: PageChanges
 }
 
-export type WrittenPage = { neuron: PushedNeuron & { text: string }; base: Oid | null; isChanged: boolean }
+type WrittenPage = { neuron: PushedNeuron & { text: string }; base: Oid | null; isChanged: boolean }
 
 /**
  * Returns the page that results from a write. Bytes that the write does not touch stay.

@@ -33,7 +33,7 @@ export type QueueView = QueueFilter & { kb?: string | undefined }
 export type QueueQuery = QueueView & { after?: string | undefined; before?: string | undefined; limit: number }
 
 /** Effect of a candidate on main. `title`: present title of the Neuron; undefined if it does not exist. */
-export type Intent = { does: 'add' } | { does: 'change' | 'remove'; seqId: string; title: string | undefined }
+type Intent = { does: 'add' } | { does: 'change' | 'remove'; seqId: string; title: string | undefined }
 
 /** Candidate in the queue, as curators see it. */
 export type QueueEntry = CandidateRow & {

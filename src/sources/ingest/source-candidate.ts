@@ -36,7 +36,7 @@ export type IngestWrite = { kb: KnowledgeBase; staging: Staging; source: Ingeste
  * History of a page: `target` is its Neuron, if that exists; `latest` is the candidate by which the page last came to main, or by
  * which it was removed because its Source had lost it.
  */
-export type PagePast = {
+type PagePast = {
   origin: string
   fingerprint: string
   target: NeuronRow | undefined

@@ -33,7 +33,7 @@ import {
 import { accessOf, findNeuron, titleOf } from '../../projection/neuron-queries.ts'
 import type { Projection } from '../../projection/projection.ts'
 
-export type NeuronIdentity = { path: string; title: string; aliases: readonly string[] }
+type NeuronIdentity = { path: string; title: string; aliases: readonly string[] }
 
 export type Rename = { seqId: string; after: NeuronIdentity }
 
