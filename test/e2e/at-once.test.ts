@@ -5,10 +5,11 @@ import { type Console, startConsole } from '../console/support.ts'
 import { routesIn } from '../http/support/routes.ts'
 import { eventually } from '../support/eventually.ts'
 import { signIn } from '../support/person.ts'
+import { runs } from '../support/properties.ts'
 import { outsideWriter } from './git/outside-writer.ts'
 
 /** Requests at once. */
-const together = 8
+const together = runs(8, 4)
 const pages = 300
 
 type Parameter = { name: string; in: string; required?: boolean; schema?: Schema; example?: unknown }
@@ -150,7 +151,7 @@ function steady({ statusCode, body }: { statusCode: number; body: string }): str
     .replace(/name="(?:_csrf|_key|candidate)" value="[^"]*"/g, '')
 }
 
-test('every GET answers eight callers at once as it answers one, for every audience', {
+test('every GET answers many callers at once as it answers one, for every audience', {
   timeout: 300_000,
 }, async () => {
   const { app } = started

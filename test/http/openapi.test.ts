@@ -14,9 +14,14 @@ const Description = z.object({
 
 const uuid = '019b9c9b-3000-7a3c-b1d2-4e5f6a7b8c9d'
 
-async function description() {
-  const { request } = await testServer()
-  return Description.parse((await request('GET', '/openapi.json')).json)
+let described: Promise<z.infer<typeof Description>> | undefined
+
+/** The description, which a server takes long to make: the tests of this file share one. */
+function description() {
+  described ??= testServer()
+    .then(({ request }) => request('GET', '/openapi.json'))
+    .then(({ json }) => Description.parse(json))
+  return described
 }
 
 test('the API is described as OpenAPI 3.1, open to bearers of a token and to people who are signed in', async () => {
