@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type Forge, ForgeError } from '../../src/forge/forge-adapter.ts'
 import type { Visibility } from './support/forge-people.ts'
 
@@ -24,13 +24,16 @@ export type ForgeHarness = {
   show(to: Visibility): void
   /** The next request is answered so. */
   failNext(status: number, headers?: Record<string, string>, body?: unknown): void
-  /** The next request is never answered; the adapter waits for a second at most. */
-  hangNext(): void
+  /** The next request is never answered; `arrived` is called when it has come. */
+  hangNext(arrived: () => void): void
   /** Returns the number of requests so far. */
   requests(): number
   /** Returns requests and answers of the adapter that the forge's published description does not have. */
   undescribed(): string[]
 }
+
+/** Time that the tested adapters wait for an answer. */
+export const timeoutMs = 10_000
 
 /** Tests what every adapter of {@link Forge} must do. */
 export function describeForge(name: string, start: () => Promise<ForgeHarness>): void {
@@ -243,8 +246,12 @@ export function describeForge(name: string, start: () => Promise<ForgeHarness>):
       await expect(forge.open(fresh('ganglion/one'))).rejects.toMatchObject({ code: 'conflict' })
       failNext(200, {}, { a: 'surprise' })
       await expect(forge.pull(1)).rejects.toMatchObject({ code: 'unexpected' })
-      hangNext()
+      const timeout = new AbortController()
+      const timeouts = vi.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(timeout.signal)
+      onTestFinished(() => timeouts.mockRestore())
+      hangNext(() => timeout.abort(new DOMException('The operation timed out.', 'TimeoutError')))
       await expect(forge.openPulls()).rejects.toMatchObject({ code: 'unreachable' })
+      expect(timeouts).toHaveBeenLastCalledWith(timeoutMs)
       failNext(401)
       await expect(forge.openPulls()).rejects.toMatchObject({ code: 'refused' })
       expect(await forge.openPulls()).toEqual([])

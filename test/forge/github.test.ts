@@ -9,10 +9,10 @@ import {
 } from '../../src/forge/github.ts'
 import { AppAnswer, GithubInstallation, InstallationToken, UserAnswer } from '../../src/forge/github-auth.ts'
 import { isSigned, openForge } from '../../src/forge/open-forge.ts'
-import { describeForge, type ForgeHarness } from './conformance.ts'
+import { describeForge, type ForgeHarness, timeoutMs } from './conformance.ts'
 import { type EmulatedGithub, githubDescription, startGithub } from './support/emulated-github.ts'
 
-const fast = { writePauseMs: 0, timeoutMs: 10_000 }
+const fast = { writePauseMs: 0, timeoutMs }
 
 function harness(github: EmulatedGithub, credential: 'app' | 'token'): ForgeHarness {
   const { url, apiUrl, git } = github
@@ -39,7 +39,7 @@ function harness(github: EmulatedGithub, credential: 'app' | 'token'): ForgeHarn
     },
     show: github.show,
     failNext: (status, headers = {}, body) => github.fail(/pulls|issues/, { status, headers, body }),
-    hangNext: () => github.fail(/pulls/, 'never answer'),
+    hangNext: (arrived) => github.fail(/pulls/, arrived),
     requests: () => github.requests.length,
     undescribed: () => github.wrong,
   }

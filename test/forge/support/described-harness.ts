@@ -1,5 +1,5 @@
 import { openForge } from '../../../src/forge/open-forge.ts'
-import type { ForgeHarness } from '../conformance.ts'
+import { type ForgeHarness, timeoutMs } from '../conformance.ts'
 import type { DescribedForge } from './described-forge.ts'
 
 /** Returns actions and views of people on a forge that answers by its description. */
@@ -7,7 +7,7 @@ export function harnessOf(server: DescribedForge): ForgeHarness {
   const { kind, url, token, git, people } = server
   git.commit('main', { 'kb.yaml': 'slug: handbook\n' })
   return {
-    forge: openForge({ kind, url, credential: token, writePauseMs: 0, timeoutMs: 10_000 }),
+    forge: openForge({ kind, url, credential: token, writePauseMs: 0, timeoutMs }),
     branch: async (name) => git.commit(name, { [`${name}.md`]: name }),
     openPull: (branch, title, base) => server.openPull('ada', branch, title, base),
     close: (number) => server.close('ada', number),
@@ -28,7 +28,7 @@ export function harnessOf(server: DescribedForge): ForgeHarness {
     },
     show: server.show,
     failNext: (status, headers = {}, body) => server.fail(/pulls|issues|merge_requests/, { status, headers, body }),
-    hangNext: () => server.fail(/pulls|merge_requests/, 'never answer'),
+    hangNext: (arrived) => server.fail(/pulls|merge_requests/, arrived),
     requests: () => server.requests.length,
     undescribed: () => server.wrong,
   }
