@@ -43,7 +43,7 @@ export function askServer<Schema extends z.ZodObject>(
   run: (input: z.output<Schema>, server: ApiServer) => Promise<CommandAnswer>,
 ): Command {
   addOptions(command, schema)
-    .option('--url <url>', 'of the server (default: GANGLION_URL)')
+    .option('--url <url>', 'URL of the server (default: GANGLION_URL)')
     .addHelpText(
       'after',
       `\nGANGLION_KEY holds ${key}; the command line takes none, since others can see it.\n\nExample:\n  ${example}`,

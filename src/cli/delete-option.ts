@@ -23,7 +23,7 @@ export function addDelete<Input extends { export: string | false }>(
   schema: z.ZodObject & z.ZodType<Input>,
   find: (input: Input, ctx: Context) => Promise<{ tenant: Tenant; kb?: KbRecord }>,
 ): void {
-  const help = '\nSafe beside a running server, which then removes the files. It cannot be undone.'
+  const help = '\nSafe to run next to a running server, which then removes the files. It cannot be undone.'
   act(command.addHelpText('after', help), schema, async (input, environment) =>
     withContext(environment, async (ctx) => {
       const subject = await find(input, ctx)

@@ -19,7 +19,7 @@ export const OfPage = z.object({
 export function addBlameCommand(program: Command): void {
   const command = program
     .command('blame')
-    .description('say who said each sentence of a page, through the API of a running server')
+    .description('show who wrote each sentence of a page, through the API of a running server')
   const example = 'ganglion blame neurons/leave.md --kb handbook'
   askServer(command, OfPage, { key: 'an API key', example }, async ({ page, kb }, server) => {
     const { neurons } = new Ganglion(server).kb(kb)

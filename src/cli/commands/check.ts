@@ -21,7 +21,7 @@ export function addCheckCommand(program: Command): void {
 
 export function defineCheck(command: Command): void {
   command
-    .description('check the files of a knowledge base; the exit code is 1 where there are errors')
+    .description('check the files of a knowledge base; the exit code is 1 if there are errors')
     .argument('[dir]', 'a checkout of the knowledge base, or a folder in it', '.')
     .option('--base <revision>', 'seqIds must be those of this commit (default: HEAD)')
     .addOption(new Option('--format <format>', 'how findings are printed').choices(formats).default('text'))

@@ -56,7 +56,7 @@ const patience = 10 * 60_000
 const lookInterval = 250
 
 export function addForgeCommands(program: Command): void {
-  const forge = program.command('forge').description('show candidates as pull requests of a repository on a forge')
+  const forge = program.command('forge').description('show candidates as pull requests in a repository on a forge')
   addLink(forge)
   addStatus(forge)
   addSync(forge)
@@ -70,7 +70,7 @@ function addLink(forge: Command): void {
       .description('link a knowledge base to a repository; it must be empty')
       .addHelpText(
         'after',
-        '\nSecrets are not stored, but where they are. A running server reads them from its own environment and files.' +
+        '\nSecrets are not stored, only the names of their variables or files, which a running server reads.' +
           '\n\nExample:\n  ganglion forge link https://github.com/acme/handbook --tenant acme --kb handbook --app 12345 --key file:/etc/ganglion/app.pem',
       ),
     LinkOptions,
@@ -94,7 +94,7 @@ function addLink(forge: Command): void {
 }
 
 function addStatus(forge: Command): void {
-  act(forge.command('status').description('tell how links stand'), OfTenant, ({ tenant }, environment) =>
+  act(forge.command('status').description('show the state of links'), OfTenant, ({ tenant }, environment) =>
     withContext(environment, async (ctx) => {
       const tenantId = tenant === undefined ? undefined : (await requireTenant(ctx.tenants, tenant)).id
       const links = await listForgeLinks(ctx, tenantId)

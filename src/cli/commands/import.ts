@@ -34,7 +34,7 @@ export function addImportCommand(program: Command): void {
   act(
     program
       .command('import')
-      .description('make Neurons of a folder of Markdown; again, of what has changed in it')
+      .description('import a folder of Markdown as Neurons; run it again to import what has changed')
       .addHelpText('after', '\nExample:\n  ganglion import ~/notes --tenant acme --kb handbook'),
     Imported,
     ({ dir, tenant, kb: slug, source, prune, inlineTags }, environment) =>

@@ -41,18 +41,24 @@ export function addKnowledgeBaseCommands(program: Command): void {
   act(
     kb
       .command('adopt')
-      .description('make a knowledge base of a git repository and its history: a full copy of one, or any Markdown')
+      .description(
+        'make a knowledge base from a git repository with its history: a full copy of another one, or any Markdown',
+      )
       .addHelpText(
         'after',
-        '\nSafe beside a running server. It fetches with your git, its keys and its helpers.\n\nExample:\n  ganglion kb adopt handbook.git --tenant acme',
+        '\nSafe to run next to a running server. It fetches with your git, its keys and its helpers.\n\nExample:\n  ganglion kb adopt handbook.git --tenant acme',
       ),
     z.object({
-      source: argument(z.string().min(1), 'a folder or URL, as git takes it'),
-      tenant: option(Slug.exactOptional(), '<slug>', 'whose it is, made if it is new (default: the only one)'),
+      source: argument(z.string().min(1), 'a folder, or a URL that git can clone'),
+      tenant: option(
+        Slug.exactOptional(),
+        '<slug>',
+        'tenant that it belongs to, made if it is new (default: the only one)',
+      ),
       slug: option(
         Slug.exactOptional(),
         '<slug>',
-        'its name in addresses (default: that of the copy, or of the folder)',
+        'its name in URLs (default: that of the copied one, or of the folder)',
       ),
     }),
     ({ source, slug, tenant }, environment) =>
@@ -101,7 +107,7 @@ export function addKnowledgeBaseCommands(program: Command): void {
       return { json: { id: kb.id, slug: change.slug ?? kb.slug }, text: done }
     })
   act(
-    one('rename', 'give a knowledge base another name; the old one goes on leading to it'),
+    one('rename', 'rename a knowledge base; its old name still leads to it'),
     One.extend({ slug: argument(Slug, 'the new name: a-z, 0-9 and -') }),
     ({ slug, ...input }, environment) => change(input, environment, { slug }, `Renamed ${input.kb} to ${slug}.`),
   )

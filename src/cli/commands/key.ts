@@ -98,7 +98,7 @@ export function addKeyCommands(program: Command): void {
       }),
   )
 
-  act(key.command('revoke').description('refuse an API key from now on'), z.object({ id: Id }), ({ id }, environment) =>
+  act(key.command('revoke').description('revoke an API key'), z.object({ id: Id }), ({ id }, environment) =>
     withContext(environment, async (ctx) => {
       const key = await ctx.apiKeys.find(id)
       if (key === undefined) throw new Error(`There is no API key ${id}.`)

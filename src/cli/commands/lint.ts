@@ -15,7 +15,7 @@ export function addLintCommand(program: Command): void {
     program
       .command('lint')
       .description('look for broken links, gaps, orphans and contradictions, and propose what is found to the curators')
-      .addHelpText('after', '\nSafe beside a running server. Each finding is proposed once.'),
+      .addHelpText('after', '\nSafe to run next to a running server. Each finding is proposed once.'),
     Selection.extend({ dryRun: flag('only say what is found') }),
     ({ dryRun: isDryRun = false, ...selection }, environment) =>
       withContext(environment, async (ctx) => {

@@ -6,7 +6,7 @@ export function addMcpCommand(program: Command): void {
   program
     .command('mcp')
     .description('let an agent that starts programs use a running server (Model Context Protocol over stdio)')
-    .option('--url <url>', 'of the server (default: GANGLION_URL)')
+    .option('--url <url>', 'URL of the server (default: GANGLION_URL)')
     .addHelpText(
       'after',
       '\nGANGLION_KEY holds the API key; the command line takes none, since others can see it.' +

@@ -27,7 +27,7 @@ export function addMirrorCommand(program: Command): void {
       .description('push what an audience sees of a knowledge base to a repository elsewhere, as its main')
       .addHelpText(
         'after',
-        '\nSafe beside a running server. It pushes with your git, its keys and its helpers.\nThe mirror is not a copy of the knowledge base: it has no queue, no kb.yaml and no hidden page, and cannot be adopted.\nFor a copy: git clone --mirror, with a key of a curator.',
+        '\nSafe to run next to a running server. It pushes with your git, its keys and its helpers.\nThe mirror is not a copy of the knowledge base: it has no queue, no kb.yaml and no hidden page, and cannot be adopted.\nFor a copy: git clone --mirror, with a key of a curator.',
       ),
     Mirrored,
     ({ remote, audience, kb: name, tenant }, environment) =>

@@ -26,7 +26,7 @@ export function addOperationCommands(program: Command): void {
       .description(
         'check repositories, queue, indexes and the bytes of Sources; the exit code is 1 if something is wrong',
       )
-      .addHelpText('after', '\nSafe beside a running server. It changes nothing.'),
+      .addHelpText('after', '\nSafe to run next to a running server. It changes nothing.'),
     Selection,
     (selection, environment) =>
       withContext(environment, async (ctx) => {
@@ -94,7 +94,7 @@ export function addOperationCommands(program: Command): void {
     program
       .command('backup')
       .description('copy everything into a folder')
-      .addHelpText('after', '\nSafe beside a running server.'),
+      .addHelpText('after', '\nSafe to run next to a running server.'),
     z.object({
       dir: argument(z.string().min(1), 'empty, or not there yet'),
       check: flag('compare every file of the backup in <dir> with its checksum, and make none'),

@@ -36,24 +36,21 @@ const Options = z.object({
   comment: option(
     z.string().optional(),
     '<text>',
-    'say something about it, before the verdict if there is one; - reads standard input',
+    'comment on it, before the verdict if there is one; - reads standard input',
   ),
-  requestChanges: option(
-    ChangeRequest.shape.reason.optional(),
-    '<text>',
-    'say what has to change before it is approved',
-    { conflicts: ['approve', 'dismiss'] },
-  ),
+  requestChanges: option(ChangeRequest.shape.reason.optional(), '<text>', 'request changes before it is approved', {
+    conflicts: ['approve', 'dismiss'],
+  }),
   assign: option(
     z.string().optional(),
     '<curator>',
-    'say who is to decide: an e-mail, the name of a key, or "" for nobody',
+    'assign it to a curator: an e-mail, the name of a key, or "" for nobody',
   ),
   reason: option(Dismissal.shape.reason.optional(), '<text>', 'why it is dismissed'),
   head: option(
     ObjectId.optional(),
     '<commit>',
-    'the commit of its ref that was judged; refused where it proposes something else now',
+    'the commit of its ref that was reviewed; the decision is refused if it has changed since',
   ),
 })
 type Review = z.output<typeof Options>

@@ -20,7 +20,7 @@ const Options = OfPage.extend({
 export function addStillTrueCommand(program: Command): void {
   const command = program
     .command('still-true')
-    .description('say that a page is still true, through the API of a running server')
+    .description('confirm that a page is still true, through the API of a running server')
   const example = 'ganglion still-true neurons/leave.md --kb handbook --until 2027-06-30'
   askServer(command, Options, { key: "a curator's API key", example }, async ({ page, kb, until }, server) => {
     const seqId = await seqIdOf(page)

@@ -28,27 +28,24 @@ export function addTenantCommands(program: Command): void {
       return { json: { id: found.id, slug: change.slug ?? found.slug }, text: done }
     })
 
-  act(
-    tenant.command('list').description('list tenants, with what they use and may use'),
-    z.object({}),
-    (_, environment) =>
-      withContext(environment, async (ctx) => {
-        const tenants = []
-        for (const each of await ctx.tenants.list()) tenants.push({ ...each, usage: await usageOf(ctx, each) })
-        const rows = tenants.map(({ slug, disabledAt, quotas, usage }) => [
-          slug,
-          disabledAt === null ? 'enabled' : 'disabled',
-          ...usageCells(usage, quotas),
-        ])
-        return {
-          json: { tenants },
-          text: rows.length === 0 ? 'There are no tenants.' : table([...columns], rows),
-        }
-      }),
+  act(tenant.command('list').description('list tenants, with their usage and limits'), z.object({}), (_, environment) =>
+    withContext(environment, async (ctx) => {
+      const tenants = []
+      for (const each of await ctx.tenants.list()) tenants.push({ ...each, usage: await usageOf(ctx, each) })
+      const rows = tenants.map(({ slug, disabledAt, quotas, usage }) => [
+        slug,
+        disabledAt === null ? 'enabled' : 'disabled',
+        ...usageCells(usage, quotas),
+      ])
+      return {
+        json: { tenants },
+        text: rows.length === 0 ? 'There are no tenants.' : table([...columns], rows),
+      }
+    }),
   )
 
   act(
-    tenant.command('rename').description('give a tenant another name; the old one goes on leading to it'),
+    tenant.command('rename').description('rename a tenant; its old name still leads to it'),
     One.extend({ slug: argument(Slug, 'the new name: a-z, 0-9 and -') }),
     ({ tenant, slug }, environment) => change(environment, tenant, { slug }, `Renamed ${tenant} to ${slug}.`),
   )
@@ -62,10 +59,10 @@ export function addTenantCommands(program: Command): void {
   )
 
   act(
-    tenant.command('quota').description('bound what a tenant may have'),
+    tenant.command('quota').description('limit what a tenant may store'),
     One.extend({
-      sourceBytes: option(Limit, '<bytes>', 'of all its Sources, or none for no bound'),
-      kbs: option(Limit, '<count>', 'knowledge bases, or none'),
+      sourceBytes: option(Limit, '<bytes>', 'bytes of all its Sources, or none for no limit'),
+      kbs: option(Limit, '<count>', 'number of knowledge bases, or none'),
     }),
     ({ tenant, sourceBytes, kbs }, environment) =>
       withContext(environment, async (ctx) => {

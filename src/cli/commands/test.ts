@@ -27,10 +27,10 @@ type Changes = ReturnType<typeof changesOf>
 
 export function addTestCommand(program: Command): void {
   addOptions(program.command('test'), Options)
-    .description('run the answer tests in tests/*.yaml of a clone; the exit code is 1 where one fails')
+    .description('run the answer tests in tests/*.yaml of a clone; the exit code is 1 if one fails')
     .addHelpText(
       'after',
-      '\nNeeds no server: tables and indexes are kept in .git/ganglion-tests. What is not committed is not tested.' +
+      '\nNeeds no server: tables and indexes are kept in .git/ganglion-tests. Only committed files are tested.' +
         '\n\nExample:\n  git fetch origin refs/candidates/$ID/head:refs/candidates/$ID/head && ganglion test --candidate $ID',
     )
     .action(async (dir: string, given: object, command: Command) => {

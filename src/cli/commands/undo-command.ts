@@ -47,7 +47,7 @@ function writer(kind: UndoInput['by'], value: string, text: string) {
 export function addUndoCommand(program: Command): void {
   const command = program
     .command('undo')
-    .description('propose to take back what one writer wrote since a time, through the API of a running server')
+    .description('propose to undo what one writer wrote since a time, through the API of a running server')
   const example = 'ganglion undo --kb handbook --key "Night agent" --since 4h --dry-run'
   askServer(command, Options, { key: "a curator's API key", example }, async (options, server) => {
     const { kb, since, dryRun = false } = options

@@ -14,7 +14,7 @@ const Options = z.object({
   dir: argument(z.string(), 'the folder; its folders become those of the Sources'),
   kb: option(z.string().min(1), '<slug>', 'the knowledge base'),
   tag: repeatable(z.array(z.string()).default([]), '<tag>', 'for the Neurons'),
-  url: option(z.string().optional(), '<url>', 'of the server (default: GANGLION_URL)'),
+  url: option(z.string().optional(), '<url>', 'URL of the server (default: GANGLION_URL)'),
   json: flag('print a line of JSON for each file'),
 })
 
@@ -27,8 +27,8 @@ export function addWatchCommand(program: Command): void {
     .description('upload the files of a folder to a running server, then each that is added or changed')
     .addHelpText(
       'after',
-      '\nThe server knows by their bytes which files it has. Files and folders whose names begin with a dot, and files of types' +
-        '\nthat it does not take, are left out. A file that is changed replaces what it was. GANGLION_KEY holds the API key.' +
+      '\nThe server recognises files by their bytes. Files and folders whose names begin with a dot, and files of types' +
+        '\nthat it does not take, are left out. A changed file replaces its earlier version. GANGLION_KEY holds the API key.' +
         '\n\nExample:\n  ganglion watch ~/scans --kb handbook',
     )
     .action(async (dir: string, given: object, command: Command) => {

@@ -25,12 +25,12 @@ const EventId = z
   .regex(/^[1-9][0-9]{0,14}$/, 'must be the id of an event')
   .transform(Number)
 const formats = WebhookFormat.options
-const Id = z.object({ id: argument(z.string(), 'as webhook list shows it') })
+const Id = z.object({ id: argument(z.string(), 'id of the webhook, see webhook list') })
 const Added = z.object({
-  url: argument(NewWebhook.shape.url, 'of the receiver'),
-  tenant: option(z.string(), '<slug>', 'whose events'),
-  kb: option(z.string().optional(), '<slug>', 'only those of one knowledge base'),
-  kind: repeatable(z.array(EventKind).default([]), '<kind>', 'only those of this kind'),
+  url: argument(NewWebhook.shape.url, 'URL of the receiver'),
+  tenant: option(z.string(), '<slug>', 'tenant whose events are sent'),
+  kb: option(z.string().optional(), '<slug>', 'only events of one knowledge base'),
+  kind: repeatable(z.array(EventKind).default([]), '<kind>', 'only events of this kind'),
   format: option(WebhookFormat.default('ganglion'), '<format>', `what the messages look like: ${formats.join(', ')}`),
 })
 
@@ -86,7 +86,7 @@ function addList(webhook: Command): void {
 }
 
 function addRemove(webhook: Command): void {
-  act(webhook.command('remove').description('send nothing more to a webhook'), Id, ({ id }, environment) =>
+  act(webhook.command('remove').description('stop sending events to a webhook'), Id, ({ id }, environment) =>
     withContext(environment, async (ctx) => {
       await removeWebhook(ctx, await ownerOf(ctx, id), id)
       return { json: { id, removed: true }, text: `Removed the webhook ${id}.` }
@@ -98,13 +98,13 @@ function addReplay(webhook: Command): void {
   act(
     webhook
       .command('replay')
-      .description('send events again, or begin again where it was given up')
+      .description('send events again, or resume deliveries that were given up')
       .addHelpText('after', '\nEvents are kept for 7 days. A running server begins within 5 seconds.'),
     Id.extend({
       from: option(
         EventId.optional(),
         '<event>',
-        'id of the first event to send (default: the first that was not taken)',
+        'id of the first event to send (default: the first that was not delivered)',
       ),
     }),
     ({ id, from }, environment) =>
@@ -122,7 +122,7 @@ function addReplay(webhook: Command): void {
 
 function addTest(webhook: Command): void {
   act(
-    webhook.command('test').description('send a message of the type webhook.test now, and tell what becomes of it'),
+    webhook.command('test').description('send a message of the type webhook.test now, and print the result'),
     Id,
     ({ id }, environment) =>
       withContext(environment, async (ctx) => {
@@ -132,7 +132,7 @@ function addTest(webhook: Command): void {
           json: { id, status, taken: note === null, ...(note === null ? {} : { note }) },
           text:
             note?.replace(/ has no public address\.$/, '$& GANGLION_WEBHOOK_PRIVATE=true allows it.') ??
-            `The receiver has taken it: ${status}.`,
+            `The receiver accepted it: ${status}.`,
           isNegative: note !== null,
         }
       }),

@@ -82,7 +82,7 @@ export const chatPageRoutes = consolePages({}, (pages, ctx, app) => {
     const path = chatPage(kb.slug, params.id)
     const main = html`<h1>Delete this conversation?</h1>
       <p>It began with: <q><bdi>${shorten(turns[0]?.question ?? '')}</bdi></q></p>
-      <p>Its questions and answers are removed for good. What you said of answers stays in the queue.</p>
+      <p>Its questions and answers are removed for good. Your ratings of answers stay in the queue.</p>
       ${form(visit, { action: `${path}/delete` }, html`<div class="row">${button('Delete', { class: 'danger' })}<a href="${path}">Keep it</a></div>`)}`
     return page(visit, { title: `Delete a conversation · ${kb.title}`, kb, main })
   })

@@ -154,7 +154,7 @@ function fields(typed: FormFields, errors: FormErrors | undefined): Html[] {
   return [
     text('name', 'Name', { hint: 'Only curators see it.', required: true, maxlength: 100 }),
     area('origins', 'Addresses', {
-      hint: 'Where its pages are, one on a line, without a path: https://www.example.org',
+      hint: 'Addresses of the web site, one on each line, without a path: https://www.example.org',
       ...{ required: true, class: 'short', spellcheck: 'false' },
     }),
     text('perMinute', 'Questions of a visitor in a minute', number),

@@ -38,7 +38,7 @@ export function turn(visit: Visit, kbSlug: string, chatId: string, shown: ShownT
     <div class="question"><p dir="auto" class="verbatim">${question}</p><p class="hint">${when(at)}</p></div>
     ${
       rendered === undefined
-        ? html`<p class="warning">The answer rests on a page that you may not read, or that is gone. Ask again.</p>`
+        ? html`<p class="warning">The answer is based on a page that you may not read, or that was removed. Ask again.</p>`
         : html`<div class="answer">${content(rendered)}</div>
           ${notice !== undefined && html`<p class="warning">${notice}</p>`}
           ${citations(kbSlug, shown)}
@@ -49,7 +49,7 @@ export function turn(visit: Visit, kbSlug: string, chatId: string, shown: ShownT
 
 function citations(kbSlug: string, { citations, sources }: ShownTurn): Html | undefined {
   if (citations.length === 0) return undefined
-  return html`<details class="citations" open><summary>What it rests on</summary><ol>${citations.map(
+  return html`<details class="citations" open><summary>Sources of this answer</summary><ol>${citations.map(
     ({ seqId, title, commit }) => html`<li>
       <a href="${versionPage(kbSlug, seqId, commit)}"><bdi>${title}</bdi></a> <code>${seqId}@${commit.slice(0, 12)}</code>
       ${(sources.get(seqId) ?? []).map(

@@ -26,7 +26,7 @@ export function contentArea({ area }: Controls, rows: number): HtmlPart {
 }
 
 export function tagsArea({ area }: Controls): HtmlPart {
-  return area('tags', 'Tags', { hint: 'With commas between them.', rows: 2, dir: 'auto', ...completes('tags') })
+  return area('tags', 'Tags', { hint: 'Separated by commas.', rows: 2, dir: 'auto', ...completes('tags') })
 }
 
 export function completes(kind: 'text' | 'tags' | 'edges'): Attributes {

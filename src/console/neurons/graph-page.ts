@@ -77,7 +77,7 @@ function orphans(kbSlug: string, { orphans: shown, orphanCount }: Ends): Html {
 function gaps({ session }: Visit, kbSlug: string, { gaps: shown, gapCount }: Ends): Html {
   const canWrite = reaches(session.role, 'curator')
   return html`<section><h2>Gaps <span class="tally">${gapCount}</span></h2>
-    <p class="hint">Names that pages link to, and that no page has.</p>
+    <p class="hint">Names that pages link to, but that no page has.</p>
     ${shown.length === 0 && html`<p class="empty">Every link leads somewhere.</p>`}
     <ul>${shown.map(
       ({ target, neurons }) =>

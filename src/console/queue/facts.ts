@@ -74,7 +74,7 @@ export function sourceSection(sources: readonly SourcePassage[], kb: string): Ht
       } ${placeWords(place)}</h3>
       ${
         text === undefined
-          ? html`<p class="empty">Its text is not kept. Open the Source and ingest it again to see it here.</p>`
+          ? html`<p class="empty">The text of this Source is no longer stored. Open the Source and ingest it again to see it here.</p>`
           : html`<pre class="passage" dir="auto" tabindex="0">${text}</pre>${isCut && html`<p class="hint">The passage goes on: open the Source to read all of it.</p>`}`
       }`,
     )}

@@ -73,7 +73,7 @@ export const testsPageRoutes = consolePages({ people: 'curator' }, (pages, ctx) 
       kb,
       notice,
       main: html`<h1>Answer tests</h1>
-        <p class="hint">Questions, and what must hold of their answers. They stand in <code>tests/*.yaml</code> on main, and are run by words alone.</p>
+        <p class="hint">Questions, and what must hold of their answers. They are in <code>tests/*.yaml</code> on main, and are run by words alone.</p>
         ${results.length === 0 ? html`<p class="empty">There are none yet.</p>` : html`<p${failed > 0 && html` class="warning"`}>${passed} of ${passed + failed} pass.${redSince !== null && html` A test has failed since <code>${redSince.slice(0, 12)}</code>.`}</p>`}
         ${historyChart(history)}
         ${problems.length > 0 && html`<div class="warning"><p>Some cannot be run:</p><ul>${problems.map(({ file, line, message }) => html`<li><code>${file}:${line}</code> ${message}</li>`)}</ul></div>`}
@@ -137,7 +137,7 @@ function addForm(visit: Visit, kb: string, { typed = {}, errors }: FormView<Form
   const { text, area, select } = controlsOf({ ...typed, audience: typed.audience || 'tool' }, errors)
   const hint = 'seqIds, with commas between.'
   return html`<section aria-labelledby="add-title"><h2 id="add-title">Add a test</h2>
-    <p>With a question alone, the first page of today’s answer becomes what must hold.</p>
+    <p>If you give only a question, the test expects the first page that today’s answer cites.</p>
     ${form(visit, { action: `${kbPage(kb)}/tests`, errors }, [
       text('question', 'Question', { maxlength: 1000 }),
       select('audience', 'Asked as', choicesOf(audiences)),

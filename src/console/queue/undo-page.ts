@@ -45,7 +45,7 @@ export const undoPageRoutes = consolePages({ people: 'curator' }, (pages, ctx) =
           select('kb', 'Knowledge base', choicesOf(knowledgeBases.map(({ slug }) => slug))),
           select('by', 'Written by', choicesOf(UndoInput.shape.by.options)),
           text('writer', 'Name', {
-            hint: 'Of a key, connector or model its name, of a person the e-mail address, of a Source the UUID.',
+            hint: 'The name of a key, connector or model, the e-mail address of a person, or the UUID of a Source.',
             ...{ required: true, maxlength: 200 },
           }),
           text('since', 'Since', {

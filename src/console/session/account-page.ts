@@ -159,7 +159,7 @@ function nameForm(visit: Visit, refused: Refused): Html {
   return html`<h2>Name</h2>
     ${form(visit, { action: '/account/name', errors }, [
       text('name', 'Your name', {
-        hint: 'It stands beside what you decide from now on. What is in the history stays.',
+        hint: 'Shown with your future decisions. Earlier entries in the history keep the old name.',
         ...{ autocomplete: 'name', required: true },
       }),
       button('Save name'),

@@ -27,7 +27,7 @@ export const consentRoutes = consolePages({}, (pages, ctx) => {
     return page(sent.visit, {
       title: 'Connect an agent',
       main: html`<h1>Connect <bdi>${client}</bdi>?</h1>
-        <p>The agent chose this name itself. It gets your answer at <strong><bdi>${host || protocol}</bdi></strong>. Connect it only if you started this yourself. You are
+        <p>The agent chose this name itself. Your answer is sent to <strong><bdi>${host || protocol}</bdi></strong>. Connect it only if you started this yourself. You are
           signed in as ${user.name} (${user.email}), in the tenant <bdi>${tenant.slug}</bdi>.</p>
         <h2>It may read and ask</h2>
         ${

@@ -177,7 +177,7 @@ function aboutYou(typed: FormFields, errors: FormErrors | undefined): Html[] {
       hint: 'You sign in with it. No mail is sent.',
       ...{ type: 'email', autocomplete: 'username', required: true },
     }),
-    text('name', 'Your name', { hint: 'It stands beside what you decide.', autocomplete: 'name', required: true }),
+    text('name', 'Your name', { hint: 'Shown with your decisions.', autocomplete: 'name', required: true }),
   ]
 }
 

@@ -81,7 +81,7 @@ export const kbLifeRoutes = consolePages({ people: 'admin' }, (pages, ctx) => {
       <h2>${disabledAt === null ? 'Disable' : 'Serve it again'}</h2>
       ${
         disabledAt === null
-          ? html`<p>Nobody reads or writes it any more, by any way; nothing is lost, and it can be served again.</p>
+          ? html`<p>Nobody can read or change it any more; nothing is lost, and it can be enabled again.</p>
             ${postButton(sent.visit, `${path}/disable`, 'Disable', { class: 'danger' })}`
           : postButton(sent.visit, `${path}/enable`, 'Serve it again', {})
       }
@@ -89,7 +89,7 @@ export const kbLifeRoutes = consolePages({ people: 'admin' }, (pages, ctx) => {
       ${
         disabledAt === null
           ? html`<p>Disable it first.</p>`
-          : html`<p>It is exported first, as a backup of its own in <code>exports</code> of the server’s data directory, which
+          : html`<p>It is first exported as a separate backup to <code>exports</code> of the server’s data directory, which
               <code>ganglion restore</code> takes. Then its pages, histories, Sources and candidates are removed. This cannot be undone here.</p>
             ${form(sent.visit, { action: `${path}/delete`, errors: typed.confirm === undefined ? undefined : errors }, [
               text('confirm', `Type ${slug} to delete it`, attributes),

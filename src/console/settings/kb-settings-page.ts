@@ -142,7 +142,7 @@ function kbSettingsPage(visit: Visit, view: KbSettingsView): Html {
       <p>They stand in <code>kb.yaml</code> on main. A change is a commit under your name; comments in the file stay.
         <a href="${kbLifePath(slug)}">Rename, disable or delete it</a></p>
       ${problems.length > 0 && html`<div class="warning"><p>${isUnreadable ? html`<code>kb.yaml</code> is not as it should be:` : html`What to know about <code>kb.yaml</code>:`}</p><ul>${problems.map(({ path, message }) => html`<li><code>${path}</code> ${message}</li>`)}</ul></div>`}
-      ${isUnreadable ? html`<p>Mend the file and push it; until then this form cannot change it.</p>` : settingsForm(visit, view)}`,
+      ${isUnreadable ? html`<p>Correct the file and push it; until then this form cannot change it.</p>` : settingsForm(visit, view)}`,
   })
 }
 

@@ -168,11 +168,11 @@ function limitFields({ text, area }: Controls): Html[] {
       ...number,
     }),
     area('paths', 'Folders and pages', {
-      hint: 'That it may propose to, such as guides/vip, one on each line.',
+      hint: 'Folders that the key may propose to, such as guides/vip, one on each line.',
       ...short,
     }),
     area('tags', 'Tags', {
-      hint: 'Of pages that it may propose to, one on each line. Without folders and tags: any page.',
+      hint: 'Tags of pages that the key may propose to, one on each line. Without folders and tags: any page.',
       ...short,
     }),
   ]

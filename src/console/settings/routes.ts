@@ -38,8 +38,8 @@ export const settingsRoutes = consolePages({ people: 'admin' }, (pages, ctx) => 
           ([path, label, text]) =>
             html`<li class="card"><a href="/settings/${path}"><strong>${label}</strong></a><br>${text}</li>`,
         )}</ul>
-        <h2>Of a knowledge base</h2>
-        <p>Policy, zones, audiences, language and tone. A change is a commit. It is renamed, disabled and deleted there, too.</p>
+        <h2>One knowledge base</h2>
+        <p>Policy, zones, audiences, language and tone. Each change is a commit. You can also rename, disable or delete the knowledge base there.</p>
         ${
           kbs.length === 0
             ? html`<p class="empty">There is no knowledge base yet.</p>`

@@ -128,13 +128,13 @@ export const webhooksRoutes = consolePages({ people: 'admin' }, (pages, ctx) => 
       notice,
       islands: secret === undefined ? [] : ['copy'],
       main: html`<h1>Webhooks</h1>
-        <p>Each event is sent as a signed message (Standard Webhooks), in order, until it is taken.</p>
+        <p>Each event is sent as a signed message (Standard Webhooks), in order, and sent again until it is accepted.</p>
         ${secret !== undefined && secretBox('The secret that signs', secret, 'The receiver checks each message with it.')}
         ${webhookTable(all)}
         <h2 id="new">Add a webhook</h2>
         ${form(visit, { action: '/settings/webhooks', errors }, [
           text('url', 'URL', {
-            hint: 'Of the receiver, reachable from the public internet.',
+            hint: 'The URL of the receiver, reachable from the public internet.',
             ...{ type: 'url', required: true, maxlength: 2000 },
           }),
           select('kb', 'Events of', [
@@ -190,7 +190,7 @@ export const webhooksRoutes = consolePages({ people: 'admin' }, (pages, ctx) => 
               button('Send them again', { class: 'second' }),
             ])
       }
-      <h2 id="kinds">What is sent</h2>
+      <h2 id="kinds">Events to send</h2>
       ${form(visit, { action: `${path}/kinds` }, [kindChoice(controlsOf({ kinds })), button('Save the kinds', { class: 'second' })])}`,
     })
   }

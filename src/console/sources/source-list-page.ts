@@ -172,7 +172,7 @@ function row(kbSlug: string, { id, filename, path, status, errorMessage, fileSiz
 
 function emptyState({ kb, query }: Listed): Html {
   if (isFiltered(query) || query.cursor !== undefined) {
-    return html`<p class="empty">No Source fits. <a href="${sourcesPage(kb.slug)}">Show all</a></p>`
+    return html`<p class="empty">No Source matches. <a href="${sourcesPage(kb.slug)}">Show all</a></p>`
   }
   return html`<p class="empty">There are no Sources yet. Upload a document, a sheet, slides, a recording or a picture, and its pages
     wait in the queue or go straight into the knowledge base, as its rules say.</p>`

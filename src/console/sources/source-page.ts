@@ -65,7 +65,7 @@ export const sourceRoutes = consolePages({}, async (pages, ctx, app) => {
     const { kb, source } = await find(sent)
     const path = sourcePage(kb.slug, source.id)
     const main = html`<h1>Archive <bdi>${source.filename}</bdi>?</h1>
-      <p>It leaves the list and the search. The pages that were made of it stay, and so do the links to it. An ingest that waits is called off.</p>
+      <p>It leaves the list and the search. The pages that were made of it stay, and so do the links to it. A waiting ingest is cancelled.</p>
       <p>It cannot be taken back, but the same file may be uploaded again.</p>
       ${form(sent.visit, { action: `${path}/archive` }, html`<div class="row">${button('Archive', { class: 'danger' })}<a href="${path}">Keep it</a></div>`)}`
     return page(sent.visit, { title: `Archive ${source.filename} · ${kb.title}`, kb, main })

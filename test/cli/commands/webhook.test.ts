@@ -93,7 +93,7 @@ test('a test message is signed; private addresses are refused at once unless the
   expect(`${told.stdout}${told.stderr}`).toBe(`${note} GANGLION_WEBHOOK_PRIVATE=true allows it.\n`)
   expect(messages).toEqual([])
   const { code, stdout } = await ganglion(['webhook', 'test', id, '--data', data], { GANGLION_WEBHOOK_PRIVATE: 'true' })
-  expect([code, stdout]).toEqual([0, 'The receiver has taken it: 204.\n'])
+  expect([code, stdout]).toEqual([0, 'The receiver accepted it: 204.\n'])
   const [{ body = '', headers = {} } = {}] = messages
   expect(new Verifier(secret).verify(body, headers)).toEqual({
     ...{ type: 'webhook.test', timestamp: expect.any(String), data: { id } },

@@ -206,7 +206,7 @@ test('an answer that rests on what its person may not read any more is left out'
   expect((await reader.get(chat)).texts('.citations li')[0]).toContain(secret)
   await approve(correction(secret, 'Gone.', { metadata: JSON.stringify({ targetNeuron: secret, tags: ['internal'] }) }))
   const page = await reader.get(chat)
-  expect(page.texts('.turn .warning')[0]).toMatch('The answer rests on a page that you may not read')
+  expect(page.texts('.turn .warning')[0]).toMatch('The answer is based on a page that you may not read')
   expect(page.body).not.toContain(secret)
   expect(page.texts('.opinion')).toEqual([])
 })

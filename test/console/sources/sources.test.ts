@@ -165,7 +165,7 @@ test('filters keep what is asked for, and say when nothing fits', async () => {
   const others = [...page.document.querySelectorAll('.menu-list a')].map((link) => link.getAttribute('href'))
   expect(others).toContain(`${list}?text=%22%3E%3Cscript%3E&status=success&type=pdf`)
   expect(others).toContain(`${list}?text=%22%3E%3Cscript%3E&type=pdf`)
-  expect(page.texts('.empty')).toEqual(['No Source fits. Show all'])
+  expect(page.texts('.empty')).toEqual(['No Source matches. Show all'])
   expect((await curator.get(`${list}?text=&status=&type=&folder=`)).texts('tbody tr').length).toBeGreaterThan(0)
   expect((await curator.get(`${list}?status=nonsense`)).status).toBe(400)
 })

@@ -175,7 +175,7 @@ const goneVersion =
 const tooLarge = 'This page has more than 512 KB, and cannot be changed here. Change it with git.'
 
 function unreadable(problems: readonly string[]): HtmlPart {
-  return html`<p>The head of this page's file cannot be read, so the page cannot be changed here: ${problems.join(' ')}
+  return html`<p>The front matter of this page's file cannot be read, so the page cannot be changed here: ${problems.join(' ')}
     Mend the file with git.</p>`
 }
 

@@ -74,11 +74,11 @@ function editorForm(visit: Visit, view: EditorView): Html {
     contentArea(controls, 24),
     tagsArea(controls),
     area('aliases', 'Other names', {
-      hint: 'One a line. Links find the page by them, too.',
+      hint: 'Other names that links may use for the page, one on each line.',
       ...{ rows: 2, dir: 'auto' },
     }),
     area('edges', 'Relations to other pages', {
-      hint: `One a line, as in “supersedes: Old policy”. Types: ${edgeTypes.join(', ')}.`,
+      hint: `One on each line, such as “supersedes: Old policy”. Types: ${edgeTypes.join(', ')}.`,
       ...{ rows: 3, dir: 'auto', ...completes('edges') },
     }),
     audienceFields(view),
@@ -165,7 +165,7 @@ export function beside({ rendered, findings, errors, isBehind }: Beside): Html {
   return html`${isBehind && html`<p class="warning">Somebody has changed this page since you began. What you write is merged with it.</p>`}
     ${findingList(findings, errors)}
     <h2>Preview</h2>
-    ${rendered.isPlain && html`<p class="hint">The text is too complex to be shown as it will look.</p>`}
+    ${rendered.isPlain && html`<p class="hint">The text is too complex for a preview.</p>`}
     ${content(rendered)}`
 }
 
