@@ -67,11 +67,11 @@ type AnsweredRequest = Exclude<IndexRequest, { method: 'close' }>
 
 /** Maximum chunks in the memory of all indexes together: some 250 MB. */
 const defaultMemoryBudget = 45_000
-/** Changed chunks since the last snapshot that make another one worth its time. */
+/** Minimum chunks changed since the last snapshot to save another one. */
 const worthSaving = 1_000
 /** Maximum pages in one answer of `versions`: a million at once would block both threads. */
 const maxVersions = 1_000
-/** Milliseconds without a request until indexes are compacted and snapshots saved. */
+/** Milliseconds without a request after which indexes are compacted and snapshots saved. */
 const defaultQuietTime = 2_000
 
 type HostOptions = { memoryBudget?: number; quietTime?: number }

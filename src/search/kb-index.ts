@@ -17,7 +17,7 @@ import { SegmentLog } from './segments/segment-log.ts'
 import { analyserFor } from './text/analyser.ts'
 import { KbVectors, type VectorsAddress } from './vectors/vector-index.ts'
 
-/** Milliseconds for merging segments: per quiet step, per change, and in addition per changed chunk. */
+/** Milliseconds for merging segments: while idle, per change, and additionally per changed chunk. */
 const workTime = { quiet: 5, change: 0.5, chunk: 0.1 }
 /** Limits of chunks and different terms up to which `auto` keeps postings in memory. It returns to memory below half of the chunks. */
 const maxInMemory = { chunks: 2_000, terms: 100_000 }
@@ -138,7 +138,7 @@ export class KbIndex extends IndexReader {
 
   /**
    * Adds a layer of pages over the index, in memory until the index changes. Keeps the last 8 layers.
-   * @param changes left out to ask only
+   * @param changes the pages of the layer; if absent, no layer is added
    * @returns true if there is a layer of this name
    */
   layOver(name: string, changes?: IndexChanges): boolean {

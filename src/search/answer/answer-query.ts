@@ -11,7 +11,7 @@ import type { FacetCount, Facets, PageHits, Scope } from '../search-index.ts'
 import { pagesForAnswer } from './find-pages.ts'
 
 /**
- * Returns the pages that a query matches, best first, each with an excerpt. Pages that match by a shared note alone come last.
+ * Returns the pages that a query matches, best first, each with an excerpt. Pages found only by their shared notes come last.
  * @throws {SearchTimeout}
  */
 export function answerQuery(
@@ -74,7 +74,7 @@ function facetsOf(pages: Uint8Array, catalog: Catalog): Facets {
 class Counter {
   readonly #counts = new Map<string, FacetCount>()
 
-  /** Counts a value. @param key shared by all spellings of a value, of which the first in alphabetical order is shown */
+  /** Counts a value. @param key same for all spellings of a value; the alphabetically first spelling is shown */
   add(value: string, key = value): void {
     const known = this.#counts.get(key)
     if (known === undefined) this.#counts.set(key, { value, count: 1 })
@@ -89,7 +89,7 @@ class Counter {
 }
 
 /**
- * Returns the pages that match by a shared note alone, by key.
+ * Returns the pages that match only by their shared note, by key.
  * @param among 1 for each page that may be found, by id
  * @param matching pages found by their text
  */

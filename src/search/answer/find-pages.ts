@@ -14,7 +14,7 @@ import { foldWord } from '../text/spelling.ts'
 
 /** Maximum words of a query to correct: each takes a walk through the terms. */
 const maxSuspects = 4
-/** Maximum words of an initialism, and its weight compared with the words themselves. */
+/** Maximum words that an initialism stands for, and its weight compared with these words. */
 const [maxInitials, initialsWeight] = [6, 0.8]
 
 /** Pages found in one way, best first. Pages of a later tier rank behind all of an earlier one. */
@@ -125,7 +125,7 @@ function forgive(
   return { ...findSome(corrected, search, { allowedPages, limit }), suggestion }
 }
 
-/** Returns the leaves to mark in an excerpt. Bonus leaves are names as written, which are in no text. */
+/** Returns the leaves to mark in an excerpt: all but bonus leaves, whose terms exist only in names. */
 function shownLeavesOf(query: Query): Leaf[] {
   return leavesOf(withoutBonus(query))
 }
@@ -247,7 +247,7 @@ function result(
 
 // Loops, because `map` over a million pages would take longer than the search.
 
-/** Marks the pages with this count. */
+/** Returns 1 for each page with this count, by id. */
 function equalTo(counts: Uint8Array, count: number): Uint8Array {
   const equal = new Uint8Array(counts.length)
   for (let page = 0; page < equal.length; page++) if (counts[page] === count) equal[page] = 1
@@ -270,8 +270,8 @@ function joined(pages: Uint8Array, others: Uint8Array): Uint8Array {
 const maxEdits = 4
 
 /**
- * Returns the matched word as the page spells it, in lower case: the nearest to the typed word, then the first. Searches the
- * chunk's text, its headings and the title.
+ * Returns the page's own spelling, in lower case, of the word that matched: the nearest to the typed word, then the first.
+ * Searches the chunk's text, its headings and the title.
  */
 function spelledAs(
   { page, chunk }: ScoredChunk,

@@ -17,13 +17,13 @@ import {
 const decay = 0.8
 /** Separator of parts of a page that do not follow one another. */
 const gap = '\n\n…\n\n'
-/** Minimum characters left for another window. */
+/** Minimum characters left in the budget to add another window. */
 const small = 60
-/** Budget up to which the best page needs all the room. Beyond it, whole chunks are added. */
+/** Budget up to which the best page may take everything. Beyond it, whole chunks are added. */
 const roomy = 8000
 /**
- * Budgets that are packed one after the other. The windows of each contain those of the one before, and a budget between two has the
- * first steps from one to the other, so that more room never takes anything away.
+ * Budgets that are packed in turn, each starting from the windows of the previous one. A budget in between takes the first steps
+ * from one to the next, so a larger budget never removes text.
  */
 const rungs = [500, 1000, 2000, 4000, roomy]
 
@@ -79,7 +79,7 @@ export function packPassages(
     while (steps.some(isLonger));
     keep(withWindow(windows, grown))
   }
-  /** Uses the whole budget; nothing if the best passage does not fit. */
+  /** Adds windows until the budget is used. Adds none if the best passage does not fit. */
   const fill = () => {
     left = budget - lengthOfAll(windows)
     const shares = ranked.slice(0, Math.max(1, Math.floor(budget / least))).map((_, at) => decay ** at)
@@ -130,7 +130,7 @@ export function packPassages(
   return pagesOf(windows, reading)
 }
 
-/** Returns the last state that fits, by bisection; the first one fits. What fits some room fits more, so more room never gives an earlier state. */
+/** Returns the last state that fits, by bisection, which assumes that the first one does. Larger budgets never return an earlier state. */
 function lastFitting(steps: readonly Window[][], fits: (windows: Window[]) => boolean): Window[] {
   let [low, high] = [0, steps.length]
   while (high - low > 1) {

@@ -43,8 +43,8 @@ export function readPassage(passage: ChunkHit, { language, analyser }: KbReading
 }
 
 /**
- * Returns the window of at most `maxLength` characters with most of the question: of two equal ones the shorter, then the first.
- * `known`: a window that it contains.
+ * Returns the window of at most `maxLength` characters that covers most of the question: the shorter, then the earlier of two equal ones.
+ * `known`: a window that the result contains.
  */
 export function bestWindow(of: Read, maxLength: number, known?: Window): Window | undefined {
   const { units, held, leading, passage } = of
@@ -104,7 +104,7 @@ export function stepsBetween(before: Window[], goal: readonly Window[]): Window[
   return steps
 }
 
-/** Replaces the window of the same chunk, or adds one. */
+/** Replaces the window of the same chunk, or appends the window if there is none. */
 export function withWindow(windows: readonly Window[], window: Window): Window[] {
   const isKnown = windows.some(({ of }) => of === window.of)
   return isKnown ? windows.map((one) => (one.of === window.of ? window : one)) : [...windows, window]
@@ -114,14 +114,14 @@ export function lengthOf({ of: { units, leading }, from, to }: Window): number {
   return (leading[from] ?? 0) + (units[to]?.end ?? 0) - (units[from]?.start ?? 0)
 }
 
-/** A window's Markdown, after what it is not understood without. */
+/** Returns a window's Markdown, preceded by the units needed to understand it. */
 export function windowText({ of, from, to }: Window): string {
   const { passage, units } = of
   const leads = leadsOf(units[from]).map(({ start, end }) => `${passage.content.slice(start, end)}\n`)
   return `${leads.join('')}${passage.content.slice(units[from]?.start, units[to]?.end)}`
 }
 
-/** Outermost first. */
+/** Returns the units needed to understand a unit, outermost first. */
 function leadsOf(unit: PassageUnit | undefined): PassageUnit[] {
   return unit?.lead === undefined ? [] : [...leadsOf(unit.lead), unit.lead]
 }

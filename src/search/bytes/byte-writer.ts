@@ -1,4 +1,4 @@
-/** Divisor of {@link ByteWriter.long}. */
+/** Divisor that splits an integer of {@link ByteWriter.long} in two halves. */
 const half = 2 ** 28
 
 /** Growing byte buffer. Integers are written in base 128, least significant bits first (LEB128). */

@@ -6,7 +6,7 @@ import type { Scope, View } from '../search-index.ts'
 import { type IndexStore, type PageClass, unfinished } from './index-store.ts'
 import { type CatalogPage, packPages, pagesPerBlock, type StoredPage, unpackPages } from './store-tables.ts'
 
-/** Maximum cached {@link Visible}s. Each is as long as there are pages. */
+/** Maximum cached {@link Visible}s, each of which takes memory for every page. */
 const maxVisible = 32
 
 const state = { none: 0, unfinished: 1, whole: 2 }
@@ -25,9 +25,9 @@ export class Catalog {
   #keys: string[] = []
   readonly #notes: Map<number, string>
   readonly #store: IndexStore
-  /** Undefined until first used. */
+  /** Facts of all pages; undefined until first used. */
   #facts: Map<number, ComparedFacts> | undefined
-  /** Blocks of pages with changes to be stored. */
+  /** Numbers of the blocks with unsaved changes. */
   readonly #changed = new Set<number>()
   readonly #visible = new Map<string, Visible>()
   #states = new Uint8Array(1024)

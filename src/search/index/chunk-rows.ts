@@ -92,7 +92,7 @@ export function ofArrays(statement: StatementSync): StatementSync {
   return statement
 }
 
-/** A removed chunk, with its page and the class of that. */
+/** A removed chunk, with its page and that page's class. */
 type RemovedChunk = { id: number; page: number; class: number; terms: string }
 
 /** Removed chunks that are still in the files of an engine. */
@@ -129,7 +129,7 @@ export class RemovedChunks {
     this.#sql.run`DELETE FROM removed WHERE page = ${page}`
   }
 
-  /** Returns the id of the snapshot that still contains them. */
+  /** Returns the id of the snapshot that still contains removed chunks. */
   snapshot(): string | undefined {
     const row = this.#sql.get`SELECT value FROM meta WHERE key = 'snapshot'`
     return row && String(row.value)

@@ -59,7 +59,7 @@ export class PageWriter {
     return start + chunks.length
   }
 
-  /** Removes a page in parts; it is invisible from the first on. @returns the number of chunks left */
+  /** Removes the last chunks of a page, which is invisible from the first call on. @returns the number of chunks left */
   shrink(key: string): number {
     const { store, catalog, engine } = this.#parts
     const found = store.find(key)

@@ -17,7 +17,7 @@ const damages: ReadonlySet<number> = new Set([11, 26])
 const maxChecked = 64 * 1024 ** 2
 
 type Checks = {
-  /** Tables not checked in a file of more than `limit` bytes; damage in them shows when it is read. */
+  /** Tables not checked in a file of more than `limit` bytes. Damage in them is detected when they are read. */
   bigTables?: readonly string[]
   limit?: number
 }
@@ -75,7 +75,7 @@ function areMade(db: DatabaseSync, { made, statements }: FileTables): boolean {
 }
 
 function make(db: DatabaseSync, { made, statements }: FileTables): void {
-  // A virtual table takes others with it.
+  // Dropping a virtual table also drops its shadow tables.
   const names = db
     .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rootpage")
     .all()
@@ -113,7 +113,7 @@ export function openOrReplace<Opened>(open: () => Opened, remove: () => void): O
   }
 }
 
-/** True if an error is due to the content of a file, so that a new file would not have it. */
+/** True if an error is caused by the content of a file, so that recreating the file helps. */
 function isOfContent(error: unknown): boolean {
   const code = sqliteCode(error)
   if (code !== undefined) return !circumstances.has(code)

@@ -8,7 +8,7 @@ export type StoredPage = {
   id: number
   key: string
   version: string
-  /** The id of its `PageClass`. */
+  /** Id of the page's `PageClass`. */
   class: number
   firstChunk: number
   /** Length of each chunk, in terms. */
@@ -32,22 +32,22 @@ const statements = [
     id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, version TEXT NOT NULL, title TEXT NOT NULL,
     path TEXT NOT NULL, tags TEXT NOT NULL, changed_at TEXT NOT NULL, note TEXT
   ) STRICT`,
-  // what of the pages is in memory while the index is open, many in a row; see packPages
+  // catalog: data of pages that is in memory while the index is open, several pages per row; see packPages
   'CREATE TABLE catalog (block INTEGER PRIMARY KEY, pages BLOB NOT NULL) STRICT',
   'CREATE INDEX noted_pages ON pages (id) WHERE note IS NOT NULL',
-  // terms: what the chunk is found by, in the order of the text, and offsets where it stands there; see pageTerms, OffsetWriter
-  // text: NULL where it is the content, as in a chunk without markup, so that the row fits into one page of the file
+  // terms: searchable terms in the order of the text; offsets: their places in the text; see pageTerms, OffsetWriter
+  // text: NULL if equal to content, as in a chunk without markup, so that the row fits into one page of the file
   `CREATE TABLE chunks (
     id INTEGER PRIMARY KEY, terms TEXT NOT NULL, own_at INTEGER NOT NULL, text_at INTEGER NOT NULL, offsets BLOB NOT NULL,
     headings TEXT NOT NULL, text TEXT, content TEXT NOT NULL
   ) STRICT`,
-  // hash: names the text that a chunk's vector is of, see embeddedText; id: in the order in which chunks came. Apart from the texts,
-  // which are long to read over
+  // hash: identifies the text embedded for a chunk, see embeddedText; id: order of insertion. A separate table, because scanning the
+  // texts takes long
   'CREATE TABLE hashes (id INTEGER PRIMARY KEY AUTOINCREMENT, chunk INTEGER NOT NULL UNIQUE, hash BLOB NOT NULL) STRICT',
-  // chunks that are gone, which the files of an engine still have
+  // removed: deleted chunks that an engine's files still contain
   'CREATE TABLE removed (id INTEGER PRIMARY KEY, page INTEGER NOT NULL, class INTEGER NOT NULL, terms TEXT NOT NULL) STRICT',
   'CREATE INDEX removed_by_page ON removed (page)',
-  // the files that count; sums: checksums of their parts; see SegmentFile
+  // segments: the current files; sums: checksums of their parts; see SegmentFile
   'CREATE TABLE segments (name TEXT PRIMARY KEY, shape TEXT NOT NULL, sums BLOB NOT NULL) STRICT',
 ]
 

@@ -48,7 +48,7 @@ export class IndexFollower {
   /** Address of the index once it can be queried, complete or not. */
   usable: IndexAddress | undefined
   #begun = Promise.withResolvers<void>()
-  /** Keys to be indexed, in order, and how many of them were. */
+  /** Keys to be indexed, in order, and the number of them already indexed. */
   #lacking: { keys: readonly string[]; taken: number } = { keys: [], taken: 0 }
   /** Number of Neurons at the last comparison with the index. */
   #pages = 0
@@ -159,7 +159,7 @@ export class IndexFollower {
   }
 
   #beginAnew(): void {
-    // Callers that already wait keep waiting.
+    // Callers that already wait keep their promise.
     if (this.usable !== undefined) this.#begun = Promise.withResolvers()
     this.usable = undefined
   }
@@ -221,11 +221,11 @@ export class IndexFollower {
           }
           const text = await this.#kb.repository.readTextOnce(neuron.blob)
           length += text.length
-          // A page divided without a thread is divided at once.
+          // Without a parser thread, dividing a page blocks, so other work runs first.
           await pause()
           const candidates = () => candidatesOf(this.#kb.projection.read, key)
           const document = neuronDocument(neuron, { text, candidates }, this.#options.parser)
-          document.catch(() => undefined) // reported with the batch; once closed, nobody waits for it
+          document.catch(() => undefined) // reported with the batch, or by nobody once this is closed
           put.push(document)
         }
         const [before, taken, end] = [last, next, release]
@@ -238,7 +238,7 @@ export class IndexFollower {
             this.#lacking.taken = taken
           })
           .finally(end)
-        last.catch(() => undefined) // reported at the end
+        last.catch(() => undefined) // thrown where `last` is awaited
         // At most two batches are in progress.
         await earlier
         earlier = before
@@ -252,8 +252,8 @@ export class IndexFollower {
   }
 
   /**
-   * Sends a change to the index at once; later queries are answered after it. A change that cannot be stored leaves the index and
-   * its stamp as they were.
+   * Sends a change to the index at once, ahead of later queries. If the change cannot be stored, the index and its stamp stay as
+   * they were.
    */
   async #change<Method extends 'apply' | 'grow' | 'shrink'>(
     address: IndexAddress,

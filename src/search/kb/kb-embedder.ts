@@ -5,10 +5,10 @@ import type { IndexAddress } from '../index-host.ts'
 import type { SearchPool } from '../search-pool.ts'
 import type { EmbeddedText, EmbeddingWork, LackingText } from '../vectors/vector-index.ts'
 
-/** Milliseconds until a failed attempt is repeated, doubled with each further failure. */
+/** Milliseconds until a failed attempt is retried, doubled with each further failure. */
 const firstPauseMs = 30_000
 const longestPauseMs = 10 * 60_000
-/** Consecutive refused texts that count as a failure of the model. */
+/** Consecutive rejected texts that count as a failure of the model. */
 const maxRefused = 64
 /** Milliseconds between two sweeps, and until an unused vector is removed. */
 const sweepEveryMs = 24 * 3_600_000
@@ -33,7 +33,7 @@ export class KbEmbedder {
   readonly #questions = new LRUCache<string, Promise<Float32Array | undefined>>({ max: maxQuestions })
   #failures = 0
   #refused = 0
-  /** Timer set while the model must not be asked. */
+  /** Timer that is set while requests to the model are suspended. */
   #retry: NodeJS.Timeout | undefined
   #sweptAt: number | undefined
 
@@ -86,7 +86,7 @@ export class KbEmbedder {
     await this.#sweep()
   }
 
-  /** Embeds texts. Halves a refused batch until the refused text is found. */
+  /** Embeds texts. Halves a rejected batch until the rejected text is found. */
   async #embed(texts: readonly LackingText[]): Promise<void> {
     try {
       const vectors = await this.#options.model.embed(
@@ -95,7 +95,7 @@ export class KbEmbedder {
       )
       this.#refused = 0
       this.#failures = 0
-      // A text without a vector in an otherwise answered batch is asked for again later.
+      // Later batches retry a text that an otherwise successful response left out.
       await this.#add(texts.map(({ hash }, index) => ({ hash, vector: vectors[index] })).filter(({ vector }) => vector))
     } catch (error) {
       if (!(error instanceof EmbeddingsError) || error.reason !== 'refused') throw error

@@ -245,7 +245,7 @@ export class KbSearch {
         stamp = this.#index.stamp
         if (!this.#isClosed && address !== undefined) return await send(address, stamp, isCurrent)
       } catch (error) {
-        // A newer state is not in question.
+        // Has no effect if the index has a newer stamp by now.
         if (error instanceof StaleIndex) this.#index.distrust(stamp)
         if (!this.#isClosed && isUnstorable(error)) return await send(undefined, '', false)
         if (!this.#isClosed) throw error
@@ -275,7 +275,7 @@ export class KbSearch {
   }
 }
 
-/** Ignores Sources: the caller's rights to them are not known here. */
+/** Counts the unindexed pages that the caller may see. Ignores Sources: the caller's rights to them are not known here. */
 function behind({ kb, keys }: LackingPages, scope: View): PartialAnswer {
   const view = new KbView(kb, scope)
   const pages = keys.filter((key) => view.seesNeuron(key)).length

@@ -7,7 +7,7 @@ import { idTail } from '../../rules/candidates/candidate-id.ts'
 import { linkKey } from '../../rules/links/link-target.ts'
 import type { IndexedDocument } from '../search-index.ts'
 
-/** Raise when other parts of a page are indexed. */
+/** Format of an indexed page. Raise it whenever other parts of a page are indexed. */
 const pageFormat = 10
 
 /**

@@ -11,7 +11,7 @@ import { questionTerms } from '../query/query-words.ts'
 import type { ChunkHit, Packing, PageHit, PageHits, View } from '../search-index.ts'
 import { analyserFor } from '../text/analyser.ts'
 
-/** Maximum pages of one scan, and characters of their files. Pages beyond are reported as missing, as all scanned ones are. */
+/** Maximum pages of one scan, and total characters of their files. Further pages are reported as missing, as scanned ones also are. */
 const maxPages = 1_000
 const maxLength = 4_000_000
 /** Maximum and minimum characters of a passage. */

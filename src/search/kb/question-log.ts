@@ -58,13 +58,13 @@ export async function forgetQuestions(ctx: Context, kb: ReadableKb): Promise<voi
 
 export type QuestionView = Omit<AskedQuestion, 'opened'> & {
   opened: { seqId: string; title: string; times: number }[]
-  /** True if a page is pinned to it. */
+  /** True if a page is pinned to the question. */
   isPinned: boolean
 }
 
 export type QuestionPage = {
   questions: QuestionView[]
-  /** Days that a question is stored after it was last asked; 0 if none are. */
+  /** Days that a question is stored after it was last asked; 0 if questions are not stored. */
   keptDays: number
   /** Offset of the next page; null if there is none. */
   next: number | null

@@ -71,7 +71,7 @@ export function retrieveRanked(
 }
 
 type Asked = {
-  /** `words` to search by words alone. */
+  /** Set to `words` to search by words alone. */
   by?: 'words' | undefined
   query: string
   audience: Audience

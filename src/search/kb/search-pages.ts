@@ -109,12 +109,12 @@ async function findInEach(ctx: Context, caller: Caller, query: SearchQuery): Pro
   const { knowledgeBases } = await listKnowledgeBases(ctx, caller)
   const find = async ({ id, slug, title }: { id: string; slug: string; title: string }): Promise<KbFound> => {
     const kb = { slug, title }
-    // Uses each knowledge base separately: a request over many must not hold more than may be open.
+    // Holds one knowledge base at a time: a request over all of them must not exceed the number that may be open.
     const found = await inUse(() => findPages(ctx, caller, id, query)).catch(unlessUnavailable)
     return { kb, ...(found ?? { hits: [], total: 0, matched: 'all' }), isUnavailable: found === undefined }
   }
   const found: KbFound[] = []
-  // Leaves room for other requests.
+  // Uses at most half of the knowledge bases that may be open, to leave room for other requests.
   const share = Math.max(1, Math.min(atOnce, Math.floor(ctx.kbs.most / 2)))
   for (let at = 0; at < knowledgeBases.length; at += share)
     found.push(...(await Promise.all(knowledgeBases.slice(at, at + share).map(find))))

@@ -17,7 +17,7 @@ export type SearchedSources = {
   changes(): number
   /** Returns versions by the keys in the index. */
   versions(): Promise<ReadonlyMap<string, string>>
-  /** Returns undefined for an unknown key, or a text that is missing. */
+  /** Returns a Source by its key; undefined if the key is unknown or the text is missing. */
   document(key: string): Promise<SearchedSource | undefined>
 }
 
@@ -71,7 +71,7 @@ export function searchedSources(kb: KbIdentity, ctx: Context): SearchedSources {
   }
 }
 
-/** Raise when other parts of a text are indexed. */
+/** Format of an indexed text. Raise it whenever other parts of a text are indexed. */
 const textFormat = 5
 
 function versionOf({ contentHash, extractedAt, filename }: Source): string {
@@ -102,7 +102,7 @@ function cutBefore(markdown: string, start: number, limit: number): number {
   return characterStart(markdown, limit)
 }
 
-/** Hashes the chunks of a document: their division also depends on a time limit. */
+/** Returns a hash of a document's version and chunks: the division into chunks also depends on a time limit. */
 export function indexFingerprint({ version, chunks }: IndexedDocument): string {
   const hash = createHash('sha256').update(version)
   for (const { content } of chunks) hash.update('\0').update(content)

@@ -33,7 +33,7 @@ export class MiniSearchEngine extends PostingEngine<IndexPart> implements TermEn
   readonly #below: MiniSearchEngine | undefined
   /** Terms at the last count, and chunks then: MiniSearch walks through all terms to count them. */
   #counted = { terms: 0, chunks: 0 }
-  /** The whole index. */
+  /** Parts of the index: MiniSearch has a single one. */
   protected readonly parts = [{ windows: Uint32Array.of(0, end) }]
 
   /** Loads the index. @param file of the snapshot */
@@ -76,7 +76,7 @@ export class MiniSearchEngine extends PostingEngine<IndexPart> implements TermEn
     }
   }
 
-  /** Needs nothing: pages are known by their chunks. */
+  /** Does nothing: this engine knows pages by their chunks. */
   addPage(): void {}
 
   removePage(): void {}
@@ -159,7 +159,7 @@ export class MiniSearchEngine extends PostingEngine<IndexPart> implements TermEn
     return this.#found(found)
   }
 
-  /** Engines whose content this one finds. */
+  /** Engines that contain the content: this one, and the one below its layer. */
   get #indexed(): MiniSearchEngine[] {
     return this.#below === undefined ? [this] : [this.#below, this]
   }

@@ -13,7 +13,7 @@ export type Vocabulary = {
   chunksWith: (term: string) => number
   similarTerms: (word: string, maxEdits: number) => [term: string, chunkCount: number][]
   termsEnding: (ending: string) => [term: string, chunkCount: number][]
-  /** Returns the number of matching pages. */
+  /** Returns the number of pages that match a query. */
   pagesWith: (query: Query) => number
 }
 
@@ -177,7 +177,7 @@ function termOf(word: string, analyser: Analyser): string | undefined {
   return others.length > 0 || (token && analyser.isStopWord(word)) ? undefined : token?.term
 }
 
-/** Returns 1 or 2. */
+/** Returns the edits, 1 or 2, between two words that are at most two edits apart. */
 function editsBetween(one: string, other: string): number {
   return isWithinEdits(one, other, 1) ? 1 : 2
 }
@@ -189,7 +189,7 @@ function completedBy({ typed }: Suspect, analyser: Analyser, { pagesWith }: Voca
   return [joinWords('or', [weighted(query, weights.completed), names])]
 }
 
-/** Returns the two words that were typed as one, if they occur one after the other. */
+/** Returns the two words that were typed as one, if they occur consecutively. */
 function splitsOf(
   { typed, known }: Suspect,
   analyser: Analyser,

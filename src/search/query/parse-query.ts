@@ -29,24 +29,24 @@ export type ParsedQuery = {
 }
 
 /**
- * Reads the query language. All words must match, in any order, in any inflection; stop words need not.
- * - `"a phrase"`, also in typographic quotes: its words, stop words too, one after the other. A quote that is not closed, or
+ * Parses the query language. All words must match, in any order and inflection; stop words need not.
+ * - `"a phrase"`, also in typographic quotes: its words, including stop words, one after the other. A quote that is not closed, or
  *   inside a word, is punctuation.
- * - `a OR b`, in capitals: either. It binds tighter than the words beside it, as in web search: `a b OR c` is `a` and one
- *   of `b` and `c`. `AND` is what stands between words anyway.
- * - `-word`, `-"a phrase"`, `NOT word`: not that, also where `OR` stands before it.
- * - `pre*`: words that begin so, and the stems of words that could. Only at the end of a word.
- * - A word that divides (`foo-bar`, `GitHub`, Chinese) is a phrase of its parts, or the whole in one.
- * - Two words side by side are found as one, too (`back up`: `backup`), and an English noun as verb and particle.
- * - `tag:x`, `path:x`, `title:x`, `kind:wiki`, `before:2026-05`, `after:2026`: a filter; its value may stand in quotes. `OR` between
- *   two filters is either. What is no filter, as `std::x`, is a word.
- * - Everything else is punctuation, parentheses as well.
+ * - `a OR b`, in capitals: either. It binds tighter than adjacent words, as in web search: `a b OR c` is `a` and one of `b` and `c`.
+ *   `AND` is optional.
+ * - `-word`, `-"a phrase"`, `NOT word`: excludes matches, also after `OR`.
+ * - `pre*`: words with this prefix, and the stems of such words. Only at the end of a word.
+ * - A divisible word (`foo-bar`, `GitHub`, Chinese) matches as a phrase of its parts, or as a whole.
+ * - Two adjacent words also match as one (`back up`: `backup`), and an English noun as verb and particle.
+ * - `tag:x`, `path:x`, `title:x`, `kind:wiki`, `before:2026-05`, `after:2026`: a filter; its value may be quoted. `OR` between two
+ *   filters means either. An unknown prefix, as in `std::x`, makes a word.
+ * - Everything else is punctuation, including parentheses.
  *
  * Takes time linear in the length.
- * @param options.isTyped the last word is still being typed: it is a prefix, too.
- * @param options.synonyms what words may be called otherwise.
- * @returns undefined where it can match nothing: only stop words, operators or negations, and no filter.
- * @throws {QueryError} for more than 32 different words, or a prefix of one letter.
+ * @param options.isTyped the last word is still being typed, so it also counts as a prefix
+ * @param options.synonyms groups of words and phrases that find each other
+ * @returns undefined if nothing can match: only stop words, operators or negations, and no filter
+ * @throws {QueryError} for more than 32 different words, or a prefix of one letter
  */
 export function parseQuery(
   q: string,
@@ -179,7 +179,7 @@ function isPlain(item: QueryItem | undefined): item is QueryItem & { type: 'word
   return item?.type === 'word' && !item.negated
 }
 
-/** Checks the limits of a query. @param words of the parts before, as typed; those of this part are added */
+/** Checks the limits of a query. @param words typed words of the previous parts; the words of this part are added */
 function checkLimits(part: Query, words: Set<string>): void {
   for (const leaf of everyLeafOf(part)) {
     for (const word of leaf.type === 'phrase' ? leaf.text.split(' ') : [leaf.text]) words.add(word)

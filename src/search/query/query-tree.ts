@@ -1,6 +1,6 @@
 export type Leaf = (
   | { type: 'term'; term: string }
-  /** Folded, not stemmed; at least 2 characters, or 1 in scripts without spaces. */
+  /** Folded, unstemmed prefix of at least 2 characters, or 1 in scripts without spaces. */
   | { type: 'prefix'; prefix: string }
   /** At least 2 terms at consecutive positions. */
   | { type: 'phrase'; terms: readonly string[] }
@@ -17,7 +17,7 @@ export type Query =
   | Leaf
   | { type: 'and'; queries: readonly Query[] }
   | { type: 'or'; queries: readonly Query[] }
-  /** Occurs only in an `and` with other parts. */
+  /** Negation, which occurs only in an `and` with other parts. */
   | { type: 'not'; query: Query }
 
 /** Returns all leaves that are not negated. */

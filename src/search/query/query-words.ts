@@ -51,7 +51,7 @@ export function joinWords(type: 'and' | 'or', queries: readonly Query[]): Query 
   return first !== undefined && distinct.length === 1 ? first : { type, queries: distinct }
 }
 
-/** Returns a key of a query, independent of what was typed. Terms have no spaces. */
+/** Returns a key for a query that ignores its typed text. Terms contain no spaces. */
 function soughtBy(query: Query): string {
   if (query.type === 'and' || query.type === 'or') return `${query.type} (${query.queries.map(soughtBy).join()})`
   if (query.type === 'not') return `not (${soughtBy(query.query)})`
@@ -59,7 +59,7 @@ function soughtBy(query: Query): string {
   return `${query.type} ${sought} ${query.weight ?? 1} ${query.isBonus ?? false}`
 }
 
-/** Returns the query for a prefix: words with the prefix of the last word, after the other words. */
+/** Returns the query for a typed prefix of one or more words: only the last word may continue. */
 function prefixQuery(typed: string, analyser: Analyser): Query {
   const text = literalOf(typed)
   const spellings = [...new Set([typed.toLowerCase(), unjoined(typed)])].flatMap((spelling) => {
@@ -174,7 +174,7 @@ export function questionTerms(text: string, analyser: Analyser): QuestionTerm[] 
   const add = (term: string, weight: number) => weights.set(term, (weights.get(term) ?? 0) + weight)
   let lastEnd = 0
   for (const { start, end, term, also } of analyser.tokens(text)) {
-    // The pair before has this character already.
+    // The previous pair contains this character.
     if (end === lastEnd) continue
     lastEnd = end
     const word = text.slice(start, end)

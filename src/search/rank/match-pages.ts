@@ -36,7 +36,7 @@ export function matchPages(query: Query, matched: Matched, candidates?: Uint32Ar
   return isRare ? holding(list, candidates, matched) : intersection(list.pages(pagesOfChunks), candidates)
 }
 
-/** Returns an upper bound of the chunks that a query matches. */
+/** Returns an upper bound of the number of chunks that a query matches. */
 function mostMatches(query: Query, matched: Matched): number {
   if (query.type === 'not') return 0
   if (query.type === 'and') {

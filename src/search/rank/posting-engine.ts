@@ -114,7 +114,7 @@ export abstract class PostingEngine<Part extends IndexPart>
   }
 }
 
-/** Returns an entry of a map, or none without a value. */
+/** Returns the entry of a map as a list, which is empty for an undefined value. */
 export function pairs<Key, Value>(key: Key, value: Value | undefined): [Key, Value][] {
   return value === undefined ? [] : [[key, value]]
 }

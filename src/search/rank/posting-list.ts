@@ -1,4 +1,4 @@
-/** Scores of a posting: by its frequency in a chunk of that length, and in a page. */
+/** Functions that return the score of a posting, from its frequency and the length of its chunk or page. */
 export type Scoring = {
   ofChunk: (frequency: number, length: number) => number
   ofPage: (frequency: number, length: number) => number

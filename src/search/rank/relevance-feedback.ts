@@ -12,13 +12,13 @@ export type Figures = { chunkCount: number; averageLength: number; chunksWith: (
 export type FeedbackParameters = {
   /** Number of pages, each with its best chunk, from which the model is built. */
   pages: number
-  /** Share of the best score by which a chunk's score is lower when it counts 1/e as much. */
+  /** Share of the best score: a chunk whose score is lower by this share counts 1/e as much. */
   decay: number
   /** Weight of similarity to the model, compared with the score for the question. 0 disables feedback. */
   weight: number
 }
 
-/** Chosen by leave-one-collection-out cross-validation (see docs/benchmarks.md). */
+/** Default parameters, chosen by leave-one-collection-out cross-validation (see docs/benchmarks.md). */
 export const feedbackParameters: FeedbackParameters = { pages: 20, decay: 0.2, weight: 0.9 }
 
 /** Maximum terms of the model. */

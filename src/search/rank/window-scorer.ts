@@ -9,9 +9,9 @@ import { pageShare, saturation, type TopChunks } from './scores.ts'
 const windowSize = 256
 /** Postings per page above which seeking a wanted page is faster than scanning. */
 const postingsPassedOver = 16
-/** Maximum postings to score without computing bounds of windows. */
+/** Maximum postings that are scored without first bounding the scores of windows. */
 const fewPostings = 2048
-/** Postings that take as long to score in sequence as seeking one page. */
+/** Number of postings that can be scored in sequence in the time of seeking one page. */
 const postingsForPage = 4
 /** Tolerance: bounds and scores add the same numbers in different orders. */
 const slack = 1 + 1e-9
@@ -23,7 +23,7 @@ export type WeightedList = {
   list: PostingList
   chunkWeight: number
   pageWeight: number
-  /** True if it scores only pages that a list before it contains. */
+  /** True if the list scores only pages that an earlier list contains. */
   isBonus: boolean
 }
 
@@ -142,7 +142,7 @@ export class WindowScorer {
     }
   }
 
-  /** Adds the scores of a list, from index `at` up to the chunk `to`, to the scores of chunks and of their pages, which are whole. */
+  /** Adds the scores of a list to its chunks and pages, from index `at` to before the chunk `to`, where a page begins. */
   #accumulate(
     { list, chunkWeight, pageWeight, isBonus }: WeightedList,
     { at: first, to }: { at: number; to: number },

@@ -13,12 +13,12 @@ import { SegmentFiles } from './segment-files.ts'
 const maxInMemory = 4096
 /** Number of segments of similar size that are merged. Each size is four times the one before. */
 const fanIn = 4
-/** Part of a segment that may be removed before it is rewritten, and removed chunks that are not worth it. */
+/** Share of removed chunks above which a segment is rewritten, and the number of them below which it is not. */
 const maxRemovedPart = 0.1
 const minRemoved = 1000
-/** Number of segments at which writing waits for merging. */
+/** Number of segments above which writing waits for merging. */
 const maxSegments = 48
-/** Terms merged between two looks at the clock. */
+/** Number of terms merged between two checks of the time. */
 const termsPerStep = 32
 
 /** An open segment; see {@link windowsOf}. */

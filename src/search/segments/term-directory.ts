@@ -68,7 +68,7 @@ export class TermDirectory {
     const beginning = Buffer.from(prefix)
     const all = this.#openSegments().map((open) => ({ owner: open, terms: open.segment.dictionary.from(beginning) }))
     let found = new Map<string, PrefixTerm & { count: number }>()
-    /** Minimum chunks of a term to be among the most frequent. */
+    /** Minimum chunks that a further term needs to be among the most frequent. */
     let least = 1
     const keepMostFrequent = () => {
       const best = mostFrequent(Array.from(found, ([term, { count }]) => [term, count]))

@@ -25,11 +25,11 @@ const none: readonly string[] = []
 /** Maximum cached runs that are not plain, some 5 MB. */
 const maxKnown = 2 ** 15
 const startsWithLetter = /^\p{L}/u
-/** Words without alternative terms. */
+/** Matches words that have no alternative terms. */
 const plainWord = /^[a-z0-9]+$/
-/** A zero-padded number: `0004711`. */
+/** Matches a zero-padded number: `0004711`. */
 const filled = /^0+[1-9]\d{2,}$/
-/** Variation selector and skin tone of an emoji. */
+/** Matches the variation selector and skin tone of an emoji. */
 const variants = /[\ufe0f\p{EMod}]/gu
 const analysers = new Map<string, Analyser>()
 

@@ -6,7 +6,7 @@ import type { Token } from './tokens.ts'
 
 /** Prefix of name terms, which are as written and not stemmed. No word contains it. */
 export const nameSign = '='
-/** Prefixes of the terms of an initialism in a text, and of one that a text spells out. */
+/** Prefixes of the term of an initialism found in a text, and of one formed from words of a text. */
 const [initialsSign, writtenOutSign] = ['=#', '=~']
 /** Maximum words of a name that is found as a whole, and characters of its term. */
 const maxWords = 8
@@ -58,7 +58,7 @@ const written = /(?<![\p{L}\p{N}])\p{Lu}{3,6}(?![\p{L}\p{N}])/gu
 const capitalised =
   /(?<![\p{L}\p{N}])\p{Lu}\p{Ll}{1,30}(?:[ -](?:\p{Ll}{1,3} )?\p{Lu}\p{Ll}{1,30}){2,5}(?![\p{L}\p{N}])/gu
 const [least, most] = [3, 6]
-/** Maximum words of a question to examine, and maximum chunks with a rare word. */
+/** Maximum words of a question that are examined, and maximum chunks with a word that counts as rare. */
 const [maxAsked, rare] = [64, 2]
 
 /** Returns the terms of the initialisms in a text, and of those that its capitalised words spell. */
@@ -84,7 +84,7 @@ export function initialismsMeant(run: string, analyser: Analyser, chunksWith: (t
   const [first = '', last = ''] = [all[0], all.at(-1)]
   const isRare = () => analyser.tokens(run).every(({ term }) => chunksWith(term) <= rare)
   const isName = () => ![first, last].some((word) => analyser.isStopWord(fold(word)))
-  // Any three words spell some initialism.
+  // Nearly any three words form the initialism of some name.
   const named = all.length > least || /^\p{Lu}.*\s\p{Lu}/u.test(run) ? initialismsOf(run, analyser, initialsSign) : []
   const meant =
     all.length > 1 ? (isName() ? named : []) : first.length < least || !isRare() ? [] : [writtenOutSign + fold(first)]

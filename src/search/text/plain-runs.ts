@@ -51,7 +51,7 @@ function isDivider(text: Uint16Array, at: number): boolean {
 
 /** Maximum cached runs, some 10 MB; a power of two. */
 const size = 2 ** 16
-/** Units of a record: the length of a run, and the run. Records are contiguous, because most are not in the processor's cache. */
+/** Units of a cache record: the length of a run, then the run. Records are contiguous, because most are not in the processor's cache. */
 const recordSize = 1 + maxPlainRun
 
 /**
@@ -91,7 +91,7 @@ export class KnownRuns {
 }
 
 const leastSize = 4096
-/** Maximum units of a buffer that is reused, so that one large text does not keep its memory. */
+/** Maximum units for which the buffer is reused, so that one large text does not keep its memory. */
 const mostSize = 2 ** 16
 
 let free: Uint16Array<ArrayBuffer> | undefined

@@ -112,7 +112,7 @@ function toAmerican(word: string): string {
   return word
 }
 
-/** Articles and pronouns that lose their vowel before another, by BCP 47 language. The lists of Lucene's ElisionFilter. */
+/** Patterns of articles and pronouns that lose their vowel before another, by BCP 47 language. From the lists of Lucene's ElisionFilter. */
 const elided: Readonly<Record<string, RegExp>> = {
   ca: /^[dlmnst]['’＇]/i,
   fr: /^(?:[cdjlmnst]|qu|jusqu|quoiqu|lorsqu|puisqu)['’＇]/i,
@@ -121,7 +121,7 @@ const elided: Readonly<Record<string, RegExp>> = {
 }
 
 const elidedAnywhere = /^(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu|d?all|[dns]ell|sull|un)'(?=[aeiouyh]\p{L})/u
-/** Contracted endings such as `'s` and `'ll`. Without the apostrophe they are other words: `we'll` and `well`. */
+/** Matches contracted endings such as `'s` and `'ll`. Without the apostrophe they are other words: `we'll` and `well`. */
 const contracted = /'(?:s|d|m|ll|re|ve)?$/
 
 /** Returns alternatives of a folded word with an apostrophe: without it (`dont`), and without an article of another language. */
@@ -138,7 +138,7 @@ export function elisionOf(word: string, language: string): number {
 }
 
 const ascii = /^[\0-\x7f]*$/
-/** Words that folding keeps: nearly all of English. */
+/** Matches words that folding keeps: nearly all of English. */
 const folded = /^[a-z]+$/
 const notOfWords = /[^\p{L}\p{N}\p{M}']+/gu
 

@@ -31,7 +31,7 @@ const algorithms: Readonly<Record<string, string>> = {
 
 const require = createRequire(import.meta.url)
 
-/** Words that Porter2 may change, by how they begin or end. It keeps all others, which this finds faster. */
+/** Matches words that Porter2 may change, by their beginning or end. Porter2 keeps all others, and this test is faster. */
 const changedInEnglish = /^'|(?:[seiy']|ed|ing|ion|ism|er|or|al|ful|ll|ent|ant|ic)$/
 
 /** True if a lower-case word may differ from its stem. */

@@ -13,20 +13,20 @@ export type Token = Range & {
   also: readonly string[]
 }
 
-/** Maximum length of a term: the rest of a hash, or of text without spaces, is not worth indexing. */
+/** Maximum length of a term. Longer words are hashes or unspaced text, whose rest is not worth indexing. */
 export const maxWord = 64
-/** Minimum length of encoded data. Shorter words are names, however their letters are mixed. */
+/** Minimum length of encoded data. A shorter word counts as a name, however mixed its letters are. */
 const minEncoded = 20
 
 const letter = `[[\\p{L}\\p{N}]--${unspaced}]`
-/** Letters, digits, marks, and invisible characters inside a word: soft hyphen and joiners. */
+/** Pattern of letters, digits, marks, and invisible characters inside a word: soft hyphen and joiners. */
 const inside = `[[\\p{L}\\p{N}\\p{M}\\u00ad\\u200c\\u200d\\u2060]--${unspaced}]`
 const word = `${letter}${inside}{0,255}(?:['’＇]${letter}${inside}{0,255}){0,8}`
 const join = `(?:_{1,8}|[\\-‐‑]|(?<=\\p{L})\\.(?=\\p{L}))`
-/** Signs of a name such as `C++`, `Notepad++` or `C#`. `#` counts only after a single letter: it divides `issue#12`. */
+/** Pattern of the signs of names such as `C++`, `Notepad++` or `C#`. `#` counts only after a single letter: it divides `issue#12`. */
 const sign = `\\+\\+(?![+\\p{L}])|(?<=(?<!${inside})\\p{L})#(?![#${inside}])`
 
-/** Pictographs. Arrows and the like are punctuation. */
+/** Pattern of pictographs, but not arrows and similar signs, which are punctuation. */
 const picture =
   '[[\\p{Emoji_Presentation}[\\p{Extended_Pictographic}--[\\u0000-\\u25ff]]]--\\p{RI}](?:\\ufe0f|\\p{EMod})?'
 
@@ -48,7 +48,7 @@ export const runs = new RegExp(
   'gv',
 )
 
-/** Joiners of the words of a name: `snake_case`, `on-call`, `Node.js`. */
+/** Matches the joiners between words of a name: `snake_case`, `on-call`, `Node.js`. */
 export const joins = /_+|[-‐‑]|(?<=\p{L})\.(?=\p{L})/gu
 
 /** Joins the words of a name: `foobar` for `foo-bar` and `fooBar`. */
@@ -57,13 +57,13 @@ export function unjoined(name: string): string {
 }
 
 /**
- * Word starts inside a name: by case, `camel|Case`, `HTTP|Server2`, `HTTP2|Server`, and between a number and its unit, `5|GB`.
+ * Matches word starts inside a name: by case, `camel|Case`, `HTTP|Server2`, `HTTP2|Server`, and between a number and its unit, `5|GB`.
  * `IDs`, `URLs`, `B2B` and `p53` are one word each.
  */
 const humps =
   /(?<=\p{Ll})(?=\p{Lu})|(?<=[\p{Lu}\p{N}])(?=\p{Lu}\p{Ll})(?!\p{Lu}s(?!\p{Ll}))|(?<=^\p{Nd}{1,15})(?=\p{L}{1,15}$)/u
 
-/** A word without joiners and humps, as nearly all are. */
+/** Matches a word without joiners and capitals inside, as nearly all are. */
 const plainWord = /^[A-Za-z][a-z]{0,63}$/
 
 /** Returns the words of a run: between its joiners, and by the kind of its letters. */
@@ -107,7 +107,7 @@ function kindOf(code: number): number {
   return code >= 65 && code <= 90 ? 1 : 2
 }
 
-/** The mark that lengthens the last vowel of a foreign word, which some omit: `サーバー`. As in Lucene, from four characters on. */
+/** Matches the mark that lengthens the last vowel of a foreign word, which some omit: `サーバー`. As in Lucene, from four characters on. */
 const lengthened = /(?<=[ァ-ヺー]{3})ー(?![ァ-ヺー])/g
 
 /**

@@ -55,7 +55,7 @@ export class SignRows {
   readonly dimensions: number
   /** Bits of a row; also the maximum distance, of two opposite vectors. */
   readonly farthest: number
-  /** Words of 32 bits per row: its signs, and its lot. */
+  /** Number of 32-bit words per row: its signs, then its hash. */
   readonly #width: number
   #words = new Int32Array(0)
   count = 0

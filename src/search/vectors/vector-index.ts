@@ -11,7 +11,7 @@ import { VectorStore } from './vector-store.ts'
 /** A text without a vector, to be embedded. */
 export type LackingText = { hash: Uint8Array; text: string }
 
-/** Vector of a text; undefined if the model refuses the text. */
+/** Vector of a text; undefined if the model rejects the text. */
 export type EmbeddedText = { hash: Uint8Array; vector: Float32Array | undefined }
 
 /** Texts to embed next, and the progress. */
@@ -41,13 +41,13 @@ export class VectorIndex {
   #rows: SignRows | undefined
   /** Chunk of each row. */
   #chunks: number[] = []
-  /** Place in the store of each row. */
+  /** Place of each row's vector in the store. */
   #places: number[] = []
   /** Row of each chunk. */
   #rowOf: number[] = []
   /** Chunks without a vector, by the hash of their text. */
   readonly #lacking = new Map<string, { hash: Uint8Array; chunks: number[] }>()
-  /** Hashes of texts that the model refuses. */
+  /** Hashes of texts that the model rejects. */
   readonly #without = new Set<string>()
   /** Id of the last hash examined. */
   #lookedAt = 0

@@ -2,13 +2,13 @@ import type { DatabaseSync, SQLTagStore } from 'node:sqlite'
 import { openTables, transaction } from '../index/store-file.ts'
 import { fromBlob, type Quantised, toBlob } from './sign-rows.ts'
 
-/** Raise when the bytes of vectors or the texts to embed change. */
+/** Format of the stored vectors. Raise it whenever the bytes of vectors or the texts to embed change. */
 const format = 1
 
 const statements = [
   'CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID, STRICT',
   'CREATE TABLE vectors (hash BLOB NOT NULL UNIQUE, vector BLOB NOT NULL) STRICT',
-  // Vectors that no chunk has. `since`: in milliseconds since 1970.
+  // Vectors that no chunk uses. `since`: in milliseconds since 1970.
   'CREATE TABLE unused (hash BLOB PRIMARY KEY, since INTEGER NOT NULL) WITHOUT ROWID, STRICT',
 ]
 
@@ -67,9 +67,9 @@ export class VectorStore {
   }
 
   /**
-   * Marks vectors that no chunk uses, and removes those marked before `before`: pages come back, as from a backup or when an
-   * index is rebuilt.
-   * @param isUsed of a hash
+   * Marks vectors that no chunk uses, and removes those marked before `before`. Pages can return, e.g. from a backup or when
+   * an index is rebuilt.
+   * @param isUsed true if a chunk has this hash
    * @param now milliseconds since 1970, as `before`
    */
   sweep(isUsed: (hash: Uint8Array) => boolean, { now, before }: { now: number; before: number }): void {

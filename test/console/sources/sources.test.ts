@@ -61,7 +61,7 @@ test('a form that is not ours uploads nothing', async () => {
   for (const token of ['', 'made-up-token', reader.headers['x-csrf-token']]) {
     expect((await postForm(curator, list, [file('stolen.md', 'x')], token)).status).toBe(403)
   }
-  expect((await curator.get(`${list}?text=stolen`)).texts('.empty')[0]).toMatch('No Source fits.')
+  expect((await curator.get(`${list}?text=stolen`)).texts('.empty')[0]).toMatch('No Source matches. Show all')
 })
 
 test.each([

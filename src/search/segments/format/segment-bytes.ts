@@ -21,7 +21,7 @@ export interface SegmentBytes {
 export interface SegmentSink {
   readonly length: number
   write(bytes: Uint8Array): void
-  /** Discards what was written. */
+  /** Discards the bytes written so far. */
   abandon(): void
 }
 

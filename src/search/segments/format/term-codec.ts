@@ -199,7 +199,7 @@ export class Frontier {
     const [frequencies, lengths] = [this.#frequencies, this.#lengths]
     let at = frequencies.length
     while (at > 0 && (frequencies[at - 1] ?? 0) >= frequency) at--
-    // Pairs from here on have at least this frequency, the first of them the shortest text.
+    // Pairs from here on have at least this frequency; the first of them has the shortest text.
     if (at < frequencies.length && (lengths[at] ?? 0) <= length) return
     let start = at
     while (start > 0 && (lengths[start - 1] ?? 0) >= length) start--
