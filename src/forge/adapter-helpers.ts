@@ -18,7 +18,7 @@ export function withoutEnd(url: string): string {
   return url.replace(/\/+$/, '')
 }
 
-/** Time in an answer, converted to ISO 8601 in UTC: some forges send it with the offset of their time zone. */
+/** Schema of a time, which some forges send with the offset of their time zone. Converts it to ISO 8601 in UTC. */
 export const Time = z
   .string()
   .pipe(z.coerce.date())
@@ -66,7 +66,7 @@ export function tokenOf(credential: ForgeCredential, forge: string): string {
   throw new ForgeError('refused', `${forge} has no Apps: it takes a token`)
 }
 
-/** Returns the remarks on all pull requests that have changed since a time, for what a forge lists for one pull request only. */
+/** Returns the remarks on all pull requests that changed since a time, by one list request for each. */
 export async function remarksOfChanged(
   pulls: readonly PullRequest[],
   since: string | undefined,
@@ -83,7 +83,7 @@ export async function remarksOfChanged(
 export const checkName = 'Ganglion'
 /** Maximum characters of a commit status's description, which forges show on one line. */
 const maxStatus = 140
-/** A request that waits for its reviewer is no failure. `pending` prevents a merge that would not be taken. */
+/** States of a commit status by outcome. Waiting for a reviewer is no failure; `pending` blocks a merge that main would reject. */
 const stateOf = { passed: 'success', failed: 'failure', waiting: 'success', blocked: 'pending' }
 
 /** Operations that have the same requests in the APIs of GitHub and Gitea. */

@@ -63,7 +63,7 @@ export type Report = {
   /** Branch of the pull request: some forges report on a commit of a branch, and another branch may have the same commit. */
   branch: string
   number: number
-  /** `waiting`: nothing is wrong, and a curator must decide. `blocked`: further people must approve, and a merge would not be taken. */
+  /** Outcome. `waiting`: no findings, a curator must decide. `blocked`: further people must approve before main accepts a merge. */
   outcome: 'passed' | 'failed' | 'waiting' | 'blocked'
   title: string
   summary: string
@@ -92,7 +92,7 @@ export type Forge = {
   readonly limits: ForgeLimits
   /** True if the forge shows the summary of a report next to the pull request; otherwise a comment is needed. */
   readonly showsSummary: boolean
-  /** Returns the account of the credential. Also tells whether the credential is valid. */
+  /** Returns the account of the credential, which also checks that the credential is valid. */
   who(): Promise<ForgeAccount>
   access(): Promise<GitAccess>
   /** True if people without rights to the repository can read it: everybody, or everybody with an account. */

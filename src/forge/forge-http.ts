@@ -5,14 +5,14 @@ import { inert } from '../rules/text/inert.ts'
 import { hasCode } from '../system/error-code.ts'
 import { ForgeError } from './forge-adapter.ts'
 
-/** Milliseconds to wait if a forge tells no time: GitHub asks for at least a minute. */
+/** Milliseconds to wait if a forge gives no time. GitHub asks for at least a minute. */
 const unknownWaitMs = 60_000
 /** Maximum milliseconds to wait, since the forge's clock may be wrong by any amount. */
 const longestWaitMs = 2 * 60 * 60_000
 
 /** Timing of requests, which tests shorten. */
 export type ForgeHttpTiming = {
-  /** Milliseconds between two writing requests, which some forges ask for. */
+  /** Minimum milliseconds between two writing requests, which some forges ask for. */
   writePauseMs?: number | undefined
   /** Timeout of an answer, in milliseconds. */
   timeoutMs?: number | undefined
@@ -25,11 +25,11 @@ export type ForgeHttpOptions = ForgeHttpTiming & {
   headers: Readonly<Record<string, string>>
   /** Returns the authorization headers of a request. */
   authorize: () => Promise<Readonly<Record<string, string>>>
-  /** Called if the credential is refused, so that an expired token is requested again. */
+  /** Callback for a rejected credential, which then requests a new token. */
   onRefused?: () => void
 }
 
-/** Answer. `total`: number of items in all pages of a list, if the forge tells it. */
+/** Parsed answer. `next`: URL of the next page. `total`: number of items on all pages, if the forge tells it. */
 type Answer = { body: unknown; next: string | undefined; total: number }
 type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 
@@ -44,7 +44,7 @@ const maxPages = 200
 /** Maximum characters of a forge's error message. */
 const maxMessage = 200
 
-/** Fields that are not text. In all other fields of any request, texts of others are made inert. */
+/** Matches fields that contain no text. In all other fields, markup and mentions in texts of others are made inert. */
 const noText = /^(?:color|path|.*_url)$/
 
 function inertField(name: string, value: unknown): unknown {
@@ -52,8 +52,8 @@ function inertField(name: string, value: unknown): unknown {
 }
 
 /**
- * Sends JSON over HTTP in the style of forges' APIs: conditional requests, pages by `Link` or by number, limits. Requests are not retried,
- * since the bridge compares again anyway. Redirects are not followed, so that no credential reaches another host.
+ * Client for JSON over HTTP in the style of forges' APIs: conditional requests, pages by `Link` or by number, limits. Requests are not
+ * retried, since the bridge compares again anyway. Redirects are not followed, so that no credential reaches another host.
  */
 export class ForgeHttp {
   readonly #options: ForgeHttpOptions

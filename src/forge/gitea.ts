@@ -36,7 +36,7 @@ export const GiteaRepository = z.object({ private: z.boolean() })
 
 const Branch = z.object({
   label: z.string(),
-  /** Name of the branch while it exists, and then `refs/pull/7/head`. */
+  /** Name of the branch. `refs/pull/7/head` after the branch was deleted. */
   ref: z.string(),
   sha: z.string(),
   repo_id: z.number().int(),
@@ -45,7 +45,7 @@ const Branch = z.object({
 export const GiteaPull = z.object({
   number: z.number().int(),
   html_url: z.string(),
-  /** `open` or `closed`. */
+  /** State: `open` or `closed`. */
   state: z.string(),
   title: z.string(),
   body: z.string().nullish(),
@@ -66,7 +66,7 @@ const GiteaCommit = z.object({ sha: z.string() })
 export const Comment = z.object({
   id: z.number().int(),
   html_url: z.string(),
-  /** Empty for a comment on an issue. */
+  /** URL of the pull request. Empty for a comment on an issue. */
   pull_request_url: z.string().nullish(),
   body: z.string(),
   user: GiteaUser.nullish(),
@@ -77,7 +77,7 @@ export const GiteaReview = z.object({
   id: z.number().int(),
   html_url: z.string(),
   body: z.string().nullish(),
-  /** `PENDING` while it is a draft that only its author sees. */
+  /** State of the review. `PENDING` while it is a draft that only its author sees. */
   state: z.string(),
   user: GiteaUser.nullish(),
   submitted_at: Time,
@@ -92,7 +92,7 @@ function giteaAccount(user: z.output<typeof GiteaUser> | null | undefined): Forg
   return { id: login, name: user?.full_name || login }
 }
 
-/** Beginning of a review with findings, hidden from readers. */
+/** Hidden marker at the start of a review with findings. */
 const marker = '<!-- ganglion:report -->'
 
 /** Default markers of Gitea, which its operator can change. */
@@ -107,7 +107,7 @@ const labelColour = '#6e7781'
 export function openGitea(kind: 'gitea' | 'forgejo', options: AdapterOptions): Forge {
   const token = tokenOf(options.credential, kind === 'gitea' ? 'Gitea' : 'Forgejo')
   const url = withoutEnd(options.url)
-  // A server may have a path before the repository's.
+  // A server may have a path prefix.
   const [, root = '', path = ''] = /^(.*)\/([^/]+\/[^/]+)$/.exec(url) ?? []
   const http = new ForgeHttp({
     ...options,
@@ -181,7 +181,7 @@ export function openGitea(kind: 'gitea' | 'forgejo', options: AdapterOptions): F
         await http.send('POST', `${base}/pulls`, { ...sent, labels: await labelIds(labels) }, GiteaPull),
       )
       if (!isDraft || pull.isDraft) return pull
-      // The operator has configured other draft markers.
+      // The operator may have configured other draft markers.
       await http.send('POST', `${base}/issues/${pull.number}/labels`, { labels: await labelIds(['draft']) }, Ignored)
       return edit(pull.number, { title: markedTitle(title, false, draftMark) })
     },

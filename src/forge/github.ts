@@ -31,7 +31,7 @@ export const GithubRepository = z.object({ private: z.boolean(), visibility: z.s
 export const GithubPull = z.object({
   number: z.number().int(),
   html_url: z.string(),
-  /** `open` or `closed`. The API description declares plain text for lists. */
+  /** State: `open` or `closed`. The API description declares plain text for lists. */
   state: z.string(),
   title: z.string(),
   body: z.string().nullish(),
@@ -42,7 +42,7 @@ export const GithubPull = z.object({
   merged_at: z.string().nullable(),
   merged_by: User.nullish(),
   merge_commit_sha: z.string().nullish(),
-  /** `repo` is null if the fork is gone. */
+  /** Source branch. `repo` is null if the fork was deleted. */
   head: z.object({ ref: z.string(), sha: z.string(), repo: z.object({ full_name: z.string() }).nullable() }),
   base: z.object({ ref: z.string(), repo: z.object({ full_name: z.string() }) }),
 })

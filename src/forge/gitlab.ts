@@ -32,7 +32,7 @@ export const GitlabProject = z.object({ visibility: z.string() })
 export const MergeRequest = z.object({
   iid: z.number().int(),
   web_url: z.string(),
-  /** `opened`, `closed`, `merged`, or `locked` while it is being merged. */
+  /** State: `opened`, `closed`, `merged`, or `locked` while it is being merged. */
   state: z.string(),
   title: z.string(),
   description: z.string().nullish(),
@@ -42,14 +42,14 @@ export const MergeRequest = z.object({
   updated_at: Time,
   source_branch: z.string(),
   target_branch: z.string(),
-  /** Absent if the fork is gone. */
+  /** Id of the source project. Absent if the fork was deleted. */
   source_project_id: z.number().int().nullish(),
   target_project_id: z.number().int(),
-  /** Absent if the branch has no commit of its own. */
+  /** Head commit. Absent if the branch has no commit of its own. */
   sha: z.string().nullish(),
   merge_commit_sha: z.string().nullish(),
   squash_commit_sha: z.string().nullish(),
-  /** Name since GitLab 14.7, which still sends the older one. */
+  /** Account that merged. Since GitLab 14.7; `merged_by` is the earlier name. */
   merge_user: GitlabUser.nullish(),
   merged_by: GitlabUser.nullish(),
 })
@@ -225,7 +225,7 @@ function remarkOf(
   return { id: `note:${id}`, number, author: gitlabAccount(author), text: body, at, url: `${page}#note_${id}` }
 }
 
-/** Waiting is no failure. `pending` prevents a merge if pipelines must succeed. */
+/** States of a commit status by outcome. Waiting is no failure; `pending` blocks a merge if pipelines must succeed. */
 const stateOf = { passed: 'success', failed: 'failed', waiting: 'success', blocked: 'pending' }
 
 function statusOf({ outcome, title, url, branch }: Report) {

@@ -199,14 +199,14 @@ function toJsonSchema(
   part: 'body' | 'querystring' | 'params' | 'headers' | 'response',
   components: Map<string, JsonSchema>,
 ): JsonSchema {
-  // As a property, a named schema becomes a reference, like those within it.
+  // As a property, a named schema becomes a reference, as it does inside other schemas.
   const { properties, $defs } = withReferences(
     z.toJSONSchema(z.object({ schema }), {
       io: part === 'response' ? 'output' : 'input',
       override: ({ jsonSchema }) => {
         // The patterns of dates, UUIDs and numbers only repeat their formats.
         if (jsonSchema.format !== undefined || jsonSchema.type === 'integer') delete jsonSchema.pattern
-        // A switch is parsed from the text `true` or `false`.
+        // A switch is parsed from the text `true` or `false`, so its enum would mislead.
         if (jsonSchema.type === 'boolean') delete jsonSchema.enum
         if (part === 'body') describeDefaults(jsonSchema)
         const { contentSchema } = jsonSchema

@@ -55,7 +55,7 @@ export function createMetrics({ acts }: Pick<AppContext, 'acts'>): Metrics {
   return { registry, requests }
 }
 
-/** Measures each request, and reports its handler, with everything it starts, as work. */
+/** Measures each request, and reports its handler, with the work that it starts, to subscribers of `requestWorks`. */
 export function measureRequests(app: ZodFastify, { requests }: Metrics): void {
   const begun = new WeakMap<FastifyRequest, ObservedWork>()
   const begin = (request: FastifyRequest, elapsed: number): ObservedWork => {
@@ -201,10 +201,10 @@ export function operationRoutes(
   )
 }
 
-/** Headers of which every proxy adds at least one. */
+/** Matches the headers of which every proxy adds at least one. */
 const ofProxies = /^(?:forwarded|via|x-forwarded-.*|x-real-ip|x-client-ip|x-envoy-.*|cf-.*)$/
 
-/** True for a request with the key or, if there is none, one from this machine through no proxy. */
+/** True for a request with the key. If no key is set: for a request from this machine that passed no proxy. */
 function mayRead({ headers, raw }: FastifyRequest, key: string | undefined): boolean {
   if (key !== undefined) return isSameText(bearerToken(headers.authorization) ?? '', key)
   const isForwarded = Object.keys(headers).some((name) => ofProxies.test(name))
@@ -215,7 +215,7 @@ function isSameText(one: string, other: string): boolean {
   return timingSafeEqual(hash('sha256', one, 'buffer'), hash('sha256', other, 'buffer'))
 }
 
-/** Counts the work of this process, and its duration. Requests are measured by each server. */
+/** Registers the metrics of work in this process. Requests are measured by each server. */
 function measureWork(registry: Registry): void {
   const histogram = (name: string, help: string, labels: ('outcome' | 'use')[], buckets: number[]) =>
     new Histogram({ name, help, labelNames: labels, buckets, registers: [registry] })

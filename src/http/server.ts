@@ -47,7 +47,7 @@ import { widgetRoutes } from './widget-routes.ts'
 import { schemaController, type ZodFastify, type ZodTypeProvider } from './zod-compilers.ts'
 
 export type ServerOptions = {
-  /** Requests of one API key per minute. */
+  /** Maximum requests of one API key per minute. */
   rateReads?: number
   rateWrites?: number
   rateChats?: number
@@ -63,9 +63,9 @@ export type ServerOptions = {
   metricsKey?: string | undefined
   /** Name of this node, which is sent with each answer. */
   node?: string | undefined
-  /** Returns whether requests can be served: false while starting. */
+  /** Returns true if requests can be served: false while starting. */
   isReady?: () => boolean
-  /** Returns whether the server will stop soon: it still answers, but is not ready any more, and keeps no connection open. */
+  /** Returns true if the server stops soon. It still answers, but reports itself as not ready, and keeps no connection open. */
   isLeaving?: () => boolean
   /** Adds pages for people next to the API. */
   pages?: (app: ZodFastify, context: PagesContext) => Promise<void>
@@ -91,7 +91,7 @@ export async function buildServer(ctx: AppContext, options: ServerOptions = {}):
     genReqId: () => randomUUID(),
     trustProxy: options.trustedProxies ?? false,
     bodyLimit,
-    // The size of the headers limits a parameter; one that is too long for a name is not found.
+    // The limit of headers already bounds a parameter, so one that is longer than any name gets a 404.
     routerOptions: { maxParamLength: 16 * 1024 },
     // The server sends its own error body while draining.
     return503OnClosing: false,
@@ -142,7 +142,7 @@ export async function buildServer(ctx: AppContext, options: ServerOptions = {}):
   app.addHook('preParsing', (request, reply, payload, done) => {
     if (request.is404) done(new GanglionError('not_found'))
     else if (isEncoded(request)) {
-      // RFC 9110, section 15.5.16.
+      // RFC 9110, section 15.5.16: a 415 response lists the accepted encodings.
       reply.header('accept-encoding', 'identity')
       done(new GanglionError('unsupported_media_type', 'Send the body without a content encoding.'))
     } else done(null, payload)

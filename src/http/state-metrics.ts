@@ -7,7 +7,7 @@ import { projectionFile } from '../kb/projection/projection.ts'
 import { embeddingFigures, kbSearch } from '../search/kb/kb-search.ts'
 import type { Limits } from './access/rate-limits.ts'
 
-/** Number, or one number for each value of a label. */
+/** A number, or a number for each value of the label. */
 type Figures = number | Record<string, number>
 type Figure = { help: string; label?: string; isCounter?: boolean; read: () => Promise<Figures> | Figures }
 

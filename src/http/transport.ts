@@ -12,7 +12,7 @@ export type Timeouts = {
   headers: number
   /** Time for the body to arrive after the headers. */
   request: number
-  /** Time for each 16 KB of an upload to arrive. */
+  /** Time for each further 16 KB of an upload to arrive. */
   upload: number
   /** Time for which an idle connection is kept. */
   keepAlive: number
@@ -27,7 +27,7 @@ declare module 'fastify' {
 
 /** Minimum bytes of an upload in each window. */
 const minUpload = 16 * 1024
-/** Milliseconds for which a connection stays open after a response that was sent before the request's end. */
+/** Milliseconds for which a connection stays open after a response that preceded the end of its request. */
 const linger = 1000
 
 /** Returns the limits of a connection, for Fastify. Header size in bytes. */
@@ -38,10 +38,10 @@ export function connectionOptions({ headers, keepAlive }: Timeouts) {
       headersTimeout: headers,
       connectionsCheckingInterval: Math.min(headers, 2000),
       insecureHTTPParser: false,
-      // Checked later, since Node's response has no body.
+      // Checked by a hook, because Node would answer without a body.
       requireHostHeader: false,
     },
-    // Node's timeout is the same for all routes; see boundArrival.
+    // Disabled, because Node's timeout is the same for all routes. See boundArrival.
     requestTimeout: 0,
     keepAliveTimeout: keepAlive,
   }
@@ -94,7 +94,7 @@ export function isAmbiguous({ headers, httpVersion, rawHeaders }: IncomingMessag
   return isHostBad || isCodingBad || hasRepeatedSingleton(rawHeaders)
 }
 
-/** @param rawHeaders names and values in turn, as Node gives them */
+/** True if a header that may occur only once is repeated. @param rawHeaders names and values in turn, as in Node */
 function hasRepeatedSingleton(rawHeaders: readonly string[]): boolean {
   const seen = new Set<string>()
   for (let at = 0; at < rawHeaders.length; at += 2) {

@@ -16,7 +16,7 @@ import { refuseOtherMethods } from './other-methods.ts'
 import { chatAnswers } from './v1/chat-routes.ts'
 import type { ZodFastify } from './zod-compilers.ts'
 
-/** Limits of an address per minute: tokens, since each makes a visitor, and requests of all its visitors. */
+/** Maximum requests of an address per minute: for tokens, each of which is a new visitor, and by all its visitors. */
 const most = { token: 60, use: 300 }
 
 const SitePath = z.object({ site: z.string() })
@@ -81,7 +81,7 @@ function siteRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): void {
     return site
   }
 
-  // Cookies are not used here, so every page may read why it is refused.
+  // These endpoints use no cookies, so every page may read why a request is rejected.
   app.addHook('onRequest', async (_, reply) => {
     reply.headers({
       'access-control-allow-origin': '*',
@@ -142,7 +142,7 @@ function siteRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): void {
   // Visitors cannot propose answer tests.
   const body = FeedbackInput.omit({ shouldCite: true })
   app.post(`${siteUrl}/feedback`, { schema: { ...schema, body } }, async (request, reply) => {
-    // The stored question and answer count, not those that a page sends.
+    // Uses the stored question and answer, not those that a page sends.
     const { sessionId: id, turnId, question: _, answer: __, citations: ___, ...rating } = request.body
     if (id === undefined || turnId === undefined) throw new ValidationError({ turnId: ['must be given'] })
     const { candidateId, status } = await rateAnswer(

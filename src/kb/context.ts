@@ -16,9 +16,9 @@ import type { ReadableKb } from './readable-kb.ts'
 
 export type CandidateAct = 'submit' | 'approve' | 'dismiss' | 'reopen' | 'comment' | 'request-changes' | 'assign'
 
-/** Answer tests, for code below search and chat; undefined if main has none. */
+/** Runs answer tests for code that may not import search and chat. Methods return undefined if main has no tests. */
 type AnswerTester = {
-  /** Returns the tests whose result approvals change. @throws {GanglionError} `not_found`, `not_pending` */
+  /** Returns how approvals change the results of tests. @throws {GanglionError} `not_found`, `not_pending` */
   effects: (kb: KnowledgeBase, candidateIds: readonly string[]) => Promise<TestEffects> | undefined
   /** Returns the results on main. @throws {GanglionError} `unavailable` */
   results: (kb: KnowledgeBase) => Promise<TestResult[]> | undefined
@@ -46,7 +46,7 @@ export interface Context extends Stores {
   readonly readableKb: (tenantId: string, slugOrId: string) => Promise<ReadableKb>
   readonly tests: AnswerTester
   readonly now: () => Date
-  /** Emits each act on a candidate, and the resulting status. */
+  /** Emits each act on a candidate, with the resulting status. */
   readonly acts: EventEmitter<{ candidate: [act: CandidateAct, status: CandidateStatus] }>
   /** Reports an error that no caller waits for. */
   readonly onError: (error: unknown) => void
@@ -60,7 +60,7 @@ export function onePer<Owner extends object, Rest extends unknown[], Value>(
   return (owner, ...rest) => made.getOrInsertComputed(owner, () => ({ value: make(owner, ...rest) })).value
 }
 
-/** Emits an act on a candidate, and returns its answer. */
+/** Reports an act on a candidate to the metrics, and returns its answer. Events come from git; see `events/derive-events.ts`. */
 export function emitAct<Answer extends { status: CandidateStatus }>(
   { acts }: Pick<Context, 'acts'>,
   act: CandidateAct,

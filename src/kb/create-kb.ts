@@ -26,7 +26,7 @@ export type NewKnowledgeBase = {
 
 export type CreatedKnowledgeBase = { id: string; slug: string; prefix: string; tenant: string; gitDir: string }
 
-/** Content of a new knowledge base; the folder is next to both `src/` and `dist/`. */
+/** Folder with the content of a new knowledge base. It is next to both `src/` and `dist/`. */
 export const templateDir = fileURLToPath(new URL('../../kb-template/', import.meta.url))
 
 /** Actor of commands on the server's own machine. */

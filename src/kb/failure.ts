@@ -33,8 +33,8 @@ export function isUnstorable(error: unknown): boolean {
 }
 
 /**
- * Returns the error for a caller when a lower layer has failed: whose fault it is, whether to retry, and which part of the server is
- * broken. Contains no paths.
+ * Converts a failure of a lower layer to the error for the caller, which tells whose fault it is, whether to retry, and which part
+ * of the server is broken. Contains no paths.
  */
 export function refusalFor(error: unknown): GanglionError {
   if (isStorageFull(error)) return new GanglionError('insufficient_storage')
@@ -57,7 +57,7 @@ export function isUnavailable(error: unknown): boolean {
   return (error instanceof GanglionError ? error : refusalFor(error)).status === 503
 }
 
-/** Handler for `catch`: returns undefined for what is unavailable, and rethrows any other error. */
+/** Handler for `catch`. Returns undefined if something is unavailable, and rethrows any other error. */
 export function unlessUnavailable(error: unknown): undefined {
   if (!isUnavailable(error)) throw error
 }

@@ -30,7 +30,7 @@ export async function kbOfCandidate(
   return kb(tenantId, identity.id)
 }
 
-/** Updates the repository in the data directory if it is a copy: for readers that do not open the knowledge base. */
+/** Updates the repository in the data directory if it is a copy, for readers that do not open the knowledge base. */
 export async function bringUp(
   { cluster, directory }: Pick<Context, 'cluster' | 'directory'>,
   { id }: Pick<KbIdentity, 'id'>,
@@ -84,7 +84,7 @@ export async function openSome(
 /** Moves a repository's copy and its index away, unless the knowledge base is open. @returns the paths to remove */
 export function setAside({ kbs, directory }: Pick<Context, 'kbs' | 'directory'>, id: string): string[] {
   if (kbs.has(id)) return []
-  // Synchronous, so that nobody opens it meanwhile. The next start removes what a crash leaves there.
+  // Synchronous, so that nobody opens it meanwhile. The next start removes what a crash leaves behind.
   const paths = [directory.repository(id), directory.index(id)].filter((path) => existsSync(path))
   return paths.map((path) => {
     const aside = join(directory.incoming, `evicted-${randomUUID()}`)

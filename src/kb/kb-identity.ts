@@ -2,7 +2,7 @@ import type { KbSettings, SettingsProblem } from '../rules/kb-settings.ts'
 
 export type KbIdentity = { id: string; tenantId: string; slug: string; prefix: string; formerSlugs?: readonly string[] }
 
-/** Identity that `kb.yaml` must state. Null: unknown. */
+/** Identity that `kb.yaml` must state. Null if it is unknown. */
 type SaidIdentity = { [Key in 'id' | 'slug' | 'prefix']: string | null } & Pick<KbIdentity, 'formerSlugs'>
 
 /** True if a knowledge base has, or had, a name. */
@@ -10,7 +10,7 @@ export function goesBy({ id, slug, formerSlugs = [] }: Omit<SaidIdentity, 'prefi
   return name === slug || name === id || formerSlugs.includes(name)
 }
 
-/** True if a value of `kb.yaml` is the server's. A rename does not change the file. */
+/** True if a value in `kb.yaml` is the server's. Former names count, since a rename does not change the file. */
 export function isOwnValue(identity: SaidIdentity, key: 'id' | 'slug' | 'prefix', value: string | null): boolean {
   return key === 'slug' && value !== null ? goesBy(identity, value) : value === identity[key]
 }

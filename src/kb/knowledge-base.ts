@@ -27,7 +27,7 @@ export type FileContents = ReadonlyMap<string, string | Buffer | { oid: Oid } | 
 /** Maximum number of pending candidates of one knowledge base. */
 export const maxPending = 10_000
 
-/** Result that work would have on main; `objects`: those that its commit `head` needs and nobody has. */
+/** Result of work that was tried out and rolled back. `objects`: new objects of the commit `head` that it would have made. */
 export type TriedOut<T> = {
   result: T
   main: Oid | undefined
@@ -76,7 +76,7 @@ export class KnowledgeBase extends FollowedKb {
   readonly #writer: GroupCommit
   /** True only if the refs have certainly not moved since the projection followed them. */
   #areRefsUnchanged: () => boolean | Promise<boolean> = () => false
-  /** True if the present transaction contains work that was rolled back. */
+  /** True if the current transaction contains work that was rolled back. */
   #hasTriedOut = false
   #followedUp: Promise<void> | undefined
 
@@ -117,7 +117,7 @@ export class KnowledgeBase extends FollowedKb {
     await clearAbandonedPacks(gitDir)
     await clearAbandonedQuarantines(gitDir)
     if (!this.projection.hasAllIndexes()) {
-      // It works without them, more slowly, and the next opening tries again.
+      // Without these indexes it is slower; the next opening retries.
       await this.alone(() => this.projection.completeIndexes()).catch((error: unknown) => {
         if (!isStorageFull(error)) throw error
       })
@@ -148,8 +148,8 @@ export class KnowledgeBase extends FollowedKb {
   }
 
   /**
-   * Runs work as {@link write} does, and rolls all of it back. Nobody needs to approve its commits.
-   * @returns its result, and what it would have made of `main`, the commit it was based on
+   * Runs work as {@link write} does, and rolls all of it back. Its commits need no approval.
+   * @returns the result, and the commit that work would have made of `main`, with the one that it was based on
    */
   tryOut<T>(work: (staging: Staging) => Promise<T>): Promise<TriedOut<T>> {
     return this.write(async (staging) => {
@@ -237,7 +237,7 @@ export class KnowledgeBase extends FollowedKb {
     const before = this.projection.heads(this.projection.read)
     const isMoved = heads.get(mainRef) !== before.main || heads.get(queueRef) !== before.queue
     if (this.#hasTriedOut && !isMoved) {
-      // A commit would write work that was rolled back.
+      // Committing would write work that was rolled back.
       this.projection.rollback()
       return
     }

@@ -12,7 +12,7 @@ const fileFolderDot = /\.(?=[a-z][a-z0-9]{0,15}\/)/gi
 /** Maximum bytes of a page's file name without `.md`. */
 const maxNameBytes = 250
 
-/** Returns the path that a candidate's metadata asks for. */
+/** Returns the path that a candidate's metadata requests. */
 export function requestedPath(candidate: Candidate): string | undefined {
   return readMetadata(parseMetadata(candidate.metadata).data).path
 }
@@ -60,7 +60,7 @@ export function freePagePath(path: string, isTaken: (key: string) => boolean): s
   }
 }
 
-/** Returns whether a file of main has a path with a key, or is below it, or the same commit writes one with it. */
+/** Returns a function that tells whether a path is taken, by its key: by a file of main at or below it, or by the same commit. */
 export function takenOnMain(sql: Projection['read'], keys: ReadonlySet<string>): (key: string) => boolean {
   return (key) => keys.has(key) || isNameTaken(sql, key)
 }

@@ -28,7 +28,7 @@ export async function kbLabel(kb: Pick<ReadableKb, 'identity' | 'settings'>): Pr
 
 type Kept<Value> = { main: string | undefined; value: Promise<Value> }
 
-/** Caches a value derived from a whole knowledge base for an audience, until main moves. */
+/** Caches a value derived from a knowledge base for each audience, until main moves. */
 export class PerCommit<Value> {
   readonly #kept = new WeakMap<object, Map<Audience, Kept<Value>>>()
 

@@ -76,7 +76,7 @@ export async function requireWaitingRoom({ projection, people }: KnowledgeBase, 
 
 type Brought = {
   neurons: readonly { seqId?: string | undefined; path: string; text: string | null }[]
-  /** Paths of Neurons and other files. */
+  /** Paths of the changed Neurons and other files. */
   files: Iterable<string>
 }
 
@@ -107,14 +107,14 @@ function requireCandidatePlace(sql: AllTables, candidate: Candidate, limits: Key
   const target = candidate.target === null ? undefined : findNeuron(sql, candidate.target)
   const wish = requestedPath(candidate)
   const tags = tagsOfCandidate(candidate)
-  // The form of real feedback. Any other candidate of this kind may be a page like any other.
+  // Only these candidates are real feedback. Any other of this kind may be a page like any other.
   if (candidate.kind === 'reader-feedback' && wish === undefined && isInternal(tags)) return
   // A new page may get another path than its sender asks for, even in another folder.
   const path = target === undefined ? newPath({ sql }, candidate) : wish
   requirePlace({ places: [target?.path, path], tags: target?.tags ?? tags }, limits)
 }
 
-/** The key must be allowed to write both the present and the new path, or have a tag of the page. */
+/** Checks that the key may write both the present and the new path, or has a tag of the page. @throws {GanglionError} `insufficient_role` */
 function requirePlace(
   page: { places: readonly (string | undefined)[]; tags: readonly string[] },
   { paths, tags }: KeyLimits,

@@ -10,7 +10,7 @@ export class CodeRuns {
   endOfCode(start: number): number | undefined {
     const length = runLength(this.#line, start)
     this.#starts ??= this.#findRuns()
-    // Last first: asked for in ascending order, so what is behind is never needed again.
+    // Offsets of each length, last first. Requests ascend, so passed offsets are removed from the end.
     const starts = this.#starts.get(length) ?? []
     while ((starts.at(-1) ?? start + 1) <= start) starts.pop()
     const closing = starts.at(-1)

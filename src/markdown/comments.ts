@@ -8,12 +8,12 @@ type Fence = { mark: string; length: number; isQuoted: boolean; isData: boolean 
 export type TextLine = { text: string; line: number }
 
 const mark = '%%'
-/** A fence follows only markers of quotes, lists and list items. */
+/** Matches a fence, which follows only markers of quotes, lists and list items. */
 const fence = /^([\s>]*)(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*(?:(`{3,})([^`]*)|(~{3,})(.*))$/s
 const fenceEnd = /^[\s>]*(`{3,}|~{3,})[ \t]*$/
 const blockStart = /^[\s>]*$/
 const blank = /^\s*$/
-/** A backslash escapes the next character; runs of backticks delimit code spans. */
+/** Matches escaped characters, runs of backticks, which delimit code spans, and `%%`. */
 const token = /\\[\s\S]|`+|%%/g
 const data = 'compressed-json'
 

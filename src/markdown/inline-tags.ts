@@ -9,14 +9,14 @@ const maxTags = 500
 const maxLength = 200
 
 /**
- * Tag syntax of Obsidian: letters, digits, signs of other scripts, emoji, `_`, `-` and `/`. It follows the start of a line, a blank or
- * punctuation, but nothing that would make it an escape, a character reference, or part of another tag or a path.
+ * Matches a tag as in Obsidian: letters, digits, signs of other scripts, emoji, `_`, `-` and `/`. It follows the start of a line, a
+ * blank or punctuation, but nothing that would make it an escape, a character reference, or part of another tag or a path.
  */
 const tag = /(?<![\p{L}\p{N}\p{M}\p{Extended_Pictographic}_/#&\\-])#([\p{L}\p{N}\p{M}\p{Extended_Pictographic}_/-]+)/gu
 /** Matches a `#` that may begin a tag. Pages without one, as most with only headings, are not read line by line. */
 const mayBegin = /#[\p{L}\p{N}\p{M}\p{Extended_Pictographic}_/-]/u
 const onlyDigits = /^\p{N}*$/u
-/** Constructs in which a `#` begins no tag: HTML tags, wiki links, Markdown links and images, destinations of definitions, and URLs. */
+/** Matches constructs in which a `#` begins no tag: HTML tags, wiki links, Markdown links and images, destinations of definitions, and URLs. */
 const notText =
   /<\/?[a-z][^<>]*>|!?\[\[[^[\]]*\]\]|!?\[[^[\]]*\](?:\([^()\s]*(?:[ \t]+"[^"]*")?\)|\[[^[\]]*\])|^\s{0,3}\[[^[\]]+\]:\s*\S+|\b(?:[a-z][a-z0-9+.-]{0,30}:\/\/|www\.)\S*/giu
 

@@ -6,7 +6,7 @@ const inlineTag =
   /<\/?(?:a|abbr|b|bdi|bdo|cite|code|del|dfn|em|font|i|ins|kbd|mark|q|s|samp|small|span|strong|sub|sup|tt|u|var)(?:[\s/][^<>]*)?>/gi
 const unseen = /<!--.*?(?:-->|$)|<(script|style|template)[\s>].*?(?:<\/\1\s*>|$)/gis
 const otherTag = /<[!/?a-z][^<>]*>/gi
-/** Tags such as `<T>` and `<remote>`: without attributes, and without the hyphen of a custom element. */
+/** Matches tags such as `<T>` and `<remote>`: without attributes, and without the hyphen of a custom element. */
 const bareTag = /^<\/?([a-z][a-z0-9]*)>$/i
 const elements: ReadonlySet<string> = new Set(htmlTagNames)
 

@@ -3,9 +3,9 @@ import { withoutComments } from './comments.ts'
 import type { NeuronFile } from './file/neuron-file.ts'
 import { linesOf } from './parse/split-blocks.ts'
 
-/** Data of the Excalidraw plugin in a drawing's page: from one of these headings to the end. */
+/** Matches the Excalidraw plugin's data in a drawing's page: from one of these headings to the end. */
 const drawingData = /^#{1,6}[ \t]+(?:Excalidraw Data|Text Elements|Element Links|Embedded Files|Drawing)[ \t]*$/im
-/** Notice of the plugin for people who open the page elsewhere. */
+/** Matches the plugin's notice for people who open the page elsewhere. */
 const drawingBanner = /^==⚠.*$/m
 
 /**

@@ -28,7 +28,7 @@ type Inspected = Pick<
 >
 
 export type BridgeOptions = {
-  /** Environment variables that secrets are read from. */
+  /** Environment variables from which secrets are read. */
   env: NodeJS.ProcessEnv
   onError: (error: unknown) => void
   open?: (options: ForgeOptions) => Forge
@@ -191,7 +191,7 @@ async function look(linked: Linked): Promise<Seen> {
   return seen
 }
 
-/** Number of missing pull requests up to which people may have deleted them by hand. More at once are taken for a fault of the forge. */
+/** Maximum number of missing pull requests that people may have deleted. A larger number counts as a fault of the forge. */
 const fewLost = 2
 
 /**
@@ -229,7 +229,7 @@ function requirePulls({ me }: Linked, { pulls, rows, branches, renamed, unsure, 
   }
 }
 
-/** Returns why the repository has no main any more, and what to do. */
+/** Returns the error for a repository that no longer has a main branch, with what to do. */
 async function withoutMain({ forge, link, signal }: Linked): Promise<ForgePaused> {
   const refs = await listRemoteRefs(await forge.access(), ['HEAD', heads], { signal })
   if (refs.size === 0)

@@ -118,7 +118,7 @@ export async function hasOurHistory(linked: LinkedTaking, theirs: Oid): Promise<
   return isOurs
 }
 
-/** @throws {ForgePaused} if the forge's main has another history than ours, or lacks commits that both had */
+/** Checks that the forge's main continues our history. @throws {ForgePaused} if it has another history, or lacks commits that both had */
 async function requireOwnHistory(
   { link }: Linked,
   repository: Repository,

@@ -11,9 +11,9 @@ export type Linked = {
   kb: KnowledgeBase
   link: ForgeLink
   forge: Forge
-  /** Time of the last change of each pull request whose remarks have all been imported. */
+  /** Time of the last change of each pull request, by number, whose remarks have all been imported. */
   heard: Map<number, string>
-  /** Pull requests that the forge did not find in the last comparison. */
+  /** Numbers of pull requests that the forge did not find in the last comparison. */
   missing: Set<number>
   /** Login of the account that the credential belongs to. */
   me: string
@@ -30,18 +30,18 @@ export type LinkedTaking = Pick<Linked, 'ctx' | 'kb' | 'forge' | 'signal'> & {
 
 /** State of the forge when a comparison began. */
 export type Seen = {
-  /** Pull requests that are open, or were closed since they were last agreed on. */
+  /** Pull requests by number that are open, or were closed since the last agreement on their state. */
   pulls: Map<number, PullRequest>
-  /** State that was last agreed on. Change a row with {@link agree} only. */
+  /** Rows with the state that was last agreed on. Change a row with {@link agree} only. */
   rows: ForgePull[]
   branches: Map<string, Oid>
-  /** Pull requests whose branches were just moved into main: the forge may detect the merge by itself. */
+  /** Pull requests whose branches were just moved into main. The forge may detect their merge by itself. */
   merging: Set<ForgePull>
-  /** Pull requests that the forge did not find for the first time, which proves nothing. */
+  /** Numbers of pull requests that the forge did not find for the first time, which may be an error. */
   unsure: Set<number>
-  /** Requests whose branch was renamed: this is reported, and nothing is pushed for them. */
+  /** Pull requests whose branch was renamed, which is reported. Nothing is pushed for them. */
   renamed: Set<ForgePull>
-  /** Changes of single pull requests that the forge refused, and why. */
+  /** Reasons why the forge rejected changes of single pull requests. */
   problems: string[]
 }
 
@@ -53,7 +53,7 @@ export const ownLabel = 'ganglion'
 /** Label for a pull request that is merged without some of its pages: these are dismissed. */
 export const dismissRestLabel = 'ganglion: dismiss the rest'
 
-/** Returns the link itself as the caller, for actions whose author the forge does not tell. */
+/** Returns the link itself as the caller, for actions whose author the forge does not name. */
 export function callerOfLink({ link, forge }: Pick<LinkedTaking, 'link' | 'forge'>): Caller {
   const { host, pathname } = new URL(link.url)
   return linkedCaller(link, `${forge.kind}:${pathname.slice(1)}`, `${pathname.slice(1)} on ${host}`)
@@ -86,8 +86,8 @@ export async function agree({ ctx, link, signal }: Linked, row: ForgePull, chang
 }
 
 /**
- * Changes one pull request. If the forge refuses that, the reason is reported, other pull requests continue, and the next comparison tries
- * again. Any other failure ends the comparison.
+ * Changes one pull request. If the forge rejects that, reports the reason and returns, so that other pull requests continue and the next
+ * comparison retries. Any other failure ends the comparison.
  */
 export async function attempt({ problems }: Pick<Seen, 'problems'>, work: () => Promise<void>): Promise<void> {
   try {
@@ -117,7 +117,7 @@ export function publicUrl(url: string): string | undefined {
   return URL.canParse(url) ? url : undefined
 }
 
-/** Remedy if the repository is not the one that was linked. */
+/** Remedy for people if the repository is not the one that was linked. */
 export const otherRepository =
   'If it is the right one, unlink the knowledge base and link it again: what waits then gets new pull requests'
 

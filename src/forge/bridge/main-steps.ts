@@ -13,8 +13,8 @@ import { callerOfAccount, callerOfLink, isWithin, type Linked, linkedCaller, typ
 import type { Step } from './take-pack.ts'
 
 /**
- * Steps in which the forge's main is taken. `unread`: heads of merged requests that the repository lacks; until they are fetched, their
- * merges count as pushes.
+ * Steps by which the forge's main is received. `unread`: heads of merged requests that are not fetched yet; until then, their merges
+ * count as pushes.
  */
 export type MainSteps = { steps: Step[]; unread: Oid[] }
 
@@ -141,7 +141,7 @@ function restoredApprover({ kb, link }: Linked, data: Buffer): Caller | undefine
   return id === undefined ? undefined : linkedCaller(link, id, name)
 }
 
-/** Change of the files from one commit to another. */
+/** Difference of the files of two commits. */
 type Patch = { before: Oid; after: Oid }
 
 /**

@@ -10,7 +10,7 @@ export type LinkRequest = {
   kb: string
   /** URL of the repository's web page. */
   url: string
-  /** Undefined: derived from the host name. */
+  /** Kind of the forge; by default, derived from the host name. */
   kind?: ForgeKind | undefined
   apiUrl?: string | undefined
   credential: CredentialReference
@@ -33,7 +33,7 @@ export type LinkSummary = {
   syncedAt: string | null
   failingSince: string | null
   note: string | null
-  /** Null if there is nothing to warn about. */
+  /** Warning for people; null if there is none. */
   warning: string | null
 }
 
@@ -117,7 +117,7 @@ export async function listForgeLinks(ctx: Context, tenantId?: string): Promise<L
   )
 }
 
-/** Knowledge base whose comparisons with its repository have failed since a time: recent remarks on its pull requests may be missing. */
+/** Knowledge base whose comparisons with its repository fail. Recent remarks on its pull requests may be missing. */
 export type FailingLink = { kb: string; url: string; failingSince: string }
 
 export async function listFailingLinks(

@@ -43,7 +43,7 @@ export async function neededApprovals(
   return needed(forge.kind, all, mayCount)
 }
 
-/** @param mayCount whether the approval of an account there counts */
+/** Returns the approvals that a merge still needs. @param mayCount true if approvals of the forge's accounts count */
 function needed(kind: string, all: Awaiting, mayCount: boolean): Needed | undefined {
   if (mayCount && all.votes < 2 && all.owners.length === 0) return undefined
   const [first = [], ...others] = all.owners.map((people) => accountsAmong(people, kind))
@@ -76,19 +76,19 @@ export function neededText({ awaiting, mergers }: Needed): string {
   return `${literal(awaitingText(awaiting))} ${effect}`
 }
 
-/** Returns the value of a row's `reported`. A report is due again if the commit changes, or the approvals that its candidates need. */
+/** Returns the key of a report, stored as `reported`. A new report is due if the commit, or the approvals it needs, change. */
 export function reportKey(head: string, needed: Needed | undefined): string {
   return needed === undefined
     ? head
     : `${head} ${createHash('sha256').update(JSON.stringify(needed)).digest('base64url')}`
 }
 
-/** Returns the value of `reported` for rejected commits, which are not judged again. */
+/** Returns the key for rejected commits, which are not checked again. */
 export function refusedKey(head: string): string {
   return `${head} refused`
 }
 
-/** Requests reviews from the accounts that `owners` names. An account that cannot be asked, such as the author, is left out. */
+/** Requests reviews from the accounts in `owners`. Leaves out accounts that the forge does not accept, such as the author. */
 export async function requestOwners({ forge }: Linked, number: number, needed: Needed | undefined): Promise<void> {
   const logins = new Set(needed?.awaiting.owners.flatMap((people) => accountsAmong(people, forge.kind)))
   for (const login of logins) {

@@ -43,7 +43,7 @@ type Told = Taken &
   Pick<Report, 'number' | 'head' | 'branch'> & {
     candidates: readonly string[]
     needed: Needed | undefined
-    /** True if an earlier commit of the request may have been commented on. */
+    /** True if an earlier commit of the request may have a comment about its rejection. */
     mayBeTold: boolean
   }
 
@@ -152,7 +152,7 @@ async function hearCommits(
   const candidates = [...new Set([...(known?.candidates ?? []), ...pending])]
   const row = known ?? newRow(ref, number)
   if (known === undefined) seen.rows.push(row)
-  // Must come first: otherwise these candidates would get pull requests of their own.
+  // First marks the candidates as part of this request: otherwise they would get pull requests of their own.
   await agree(linked, row, { candidates, head, number })
   const needed = taken.isTaken
     ? await neededApprovals(linked, candidates)

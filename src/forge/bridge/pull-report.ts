@@ -60,12 +60,12 @@ export async function reportOf(
   }
 }
 
-/** Returns the outcome of a request without findings. */
+/** Returns the outcome of a request that passed the checks. */
 export function outcomeOf(needed: Needed | undefined): Report['outcome'] {
   return needed === undefined || needed.mergers.length > 0 ? 'waiting' : 'blocked'
 }
 
-/** Returns a title that says whose approval a request without findings needs. */
+/** Returns the title of a report without findings: whose approval the request needs. */
 function waitingFor(needed: Needed | undefined): string {
   return needed === undefined ? 'Waits for a curator' : awaitingText(needed.awaiting).replace(/\.$/, '')
 }

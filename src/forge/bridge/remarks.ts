@@ -15,12 +15,12 @@ export function pullMarker(candidateIds: readonly string[]): string {
   return `<!-- ganglion:pull ${candidateIds.join('+')} -->`
 }
 
-/** @param at time when it was written here, ISO 8601 */
+/** Returns the marker of a copied comment. @param at when the comment was written here, ISO 8601 */
 export function commentMarker(candidateId: string, at: string): string {
   return `<!-- ganglion:comment ${candidateId} ${at} -->`
 }
 
-/** @param number of a request that a person opened */
+/** Returns the marker of a report. @param number of the person's pull request */
 export function reportMarker(number: number): string {
   return `<!-- ganglion:report ${number} -->`
 }
@@ -43,7 +43,7 @@ const maxComment = 10_000
 const maxHeard = 100
 const maxHeardBytes = 64 * 1024
 
-/** Milliseconds after which the forge's lists certainly include a remark. */
+/** Milliseconds after which a forge is sure to list a new remark. */
 const settledAfterMs = 60_000
 
 /** Copies remarks of people on pull requests into the records of their candidates, each once. */

@@ -3,7 +3,7 @@ import { isAbsolute } from 'node:path'
 import type { CredentialReference } from '../../state/forge-links.ts'
 import type { ForgeCredential } from '../adapter-helpers.ts'
 
-/** Location of a secret: `env:NAME`, a variable of the server's environment, or `file:/path`, which it may read. */
+/** Matches the location of a secret: `env:NAME`, a variable of the server's environment, or `file:/path`. */
 const reference = /^(?:env:[A-Z_][A-Z0-9_]*|file:.+)$/
 
 const maxSecretBytes = 64 * 1024

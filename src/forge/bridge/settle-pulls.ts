@@ -112,7 +112,7 @@ async function leaveOut(linked: Linked, row: ForgePull, { mergeCommit, labels, u
   const isLeft = (id: string) => findCandidate(kb.projection.read, id)?.status === 'pending'
   for (const id of labels.includes(dismissRestLabel) ? row.candidates.filter(isLeft) : []) {
     const reason = `Left out when ${url} was merged.`
-    // A curator may decide first; the next comparison sees it.
+    // A curator may decide first; the next comparison then finds the candidate decided.
     await dismissCandidate(ctx, callerOfLink(linked), id, { reason }).catch(undefinedOn())
   }
   await agree(linked, row, { state: 'merged', candidates: row.candidates.filter((id) => !isLeft(id)) })
@@ -129,7 +129,7 @@ async function dismissAsThere(linked: Linked, row: ForgePull, pull: PullRequest 
   await agree(linked, row, { state: 'closed' })
 }
 
-/** Returns the last remark of somebody who may close the pull request: forges do not tell who closed it. */
+/** Returns the last remark of somebody who may close the pull request, since forges do not tell who closed it. */
 async function lastWordOn({ forge, me }: Linked, { number, author }: PullRequest): Promise<string | undefined> {
   const verdicts = new Map([[author.id, true]])
   for (const remark of (await forge.remarksOf(number)).reverse()) {

@@ -16,7 +16,7 @@ import { type Needed, neededApprovals, reportKey, requestOwners } from './needed
 import { reportOf } from './pull-report.ts'
 import { type PullText, pullText } from './pull-text.ts'
 
-/** Push, Source or lint run that several candidates came from. `name`: title of a pull request with all of them. */
+/** Push, Source or lint run from which several candidates came. `name`: title of their common pull request. */
 type Whole = { key: string; name: string }
 
 /** Length of the random end of a candidate's id, which identifies it among pending ones. */
@@ -171,7 +171,7 @@ async function showText(linked: Linked, shown: Shown): Promise<void> {
   await agree(linked, row, { seen, text: digestOf(text) })
 }
 
-/** Returns a key of everything a text is made from: while it is unchanged, the text is not rebuilt. */
+/** Returns a key of everything that a text is built from. The text is rebuilt only if the key changes. */
 function seenKey({ kb, isPublic }: Linked, { row, waiting, needed }: Shown): string {
   const seen = waiting.map((candidate) => seenOf(kb.projection.read, candidate))
   return digestOf([...seen, row.change, isPublic, ...(needed === undefined ? [] : [needed])])

@@ -52,7 +52,7 @@ export function startForges(ctx: Context, options: BridgeOptions): () => Promise
       if (!known.has(link.id)) woken.add(link.id)
       known.add(link.id)
       const isDue = link.dueAt === null || link.dueAt <= now
-      // A forge that asked to wait is left alone, whatever happens.
+      // A forge that asked to wait gets no requests, whatever happens.
       const isWanted = isDue || (woken.has(link.id) && link.failingSince === null)
       if (isWanted && !busy.has(link.id)) run(link)
     }
@@ -87,7 +87,7 @@ export function startForges(ctx: Context, options: BridgeOptions): () => Promise
   }
 }
 
-/** Compares both sides of a link once, and records the result and when the next comparison is due. */
+/** Compares both sides of a link once, and stores the result and the time of the next comparison. */
 export async function syncLink(ctx: Context, bridge: ForgeBridge, link: ForgeLink): Promise<void> {
   const { forgeLinks, now } = ctx
   try {

@@ -17,13 +17,13 @@ import { callerOfLink, type Linked, type LinkedTaking, type Seen } from './linke
 export type Taken = {
   isTaken: boolean
   lines: readonly string[]
-  /** True if a proposal was rejected for files that cannot wait in the queue, but a merge would bring them. */
+  /** True if a proposal was rejected only because of files that cannot wait in the queue, so that only a merge could bring them. */
   mayMerge?: boolean
   /** Step that is rejected only until further people approve. Later steps were not tried. */
   awaiting?: Step
 }
 
-/** Part of the fetched commits, taken as one push of one caller. */
+/** Range of the fetched commits that is received as one push of one caller. */
 export type Step = {
   to: Oid
   caller: Caller
@@ -31,7 +31,7 @@ export type Step = {
   option: string
   /** Request that this step merges. */
   request?: PullRequest
-  /** True if its changes are left out of main. */
+  /** True if main must not get the changes of this step. */
   isLeftOut?: boolean
 }
 
@@ -39,8 +39,8 @@ const proposeRef = 'refs/for/main'
 const submit = 'submit'
 
 /**
- * Takes commits of the forge as if they had been pushed to `refs/for/main`: with the same quarantine, limits, checks and record. Needs no
- * git. A rejected step may be repaired by a later one, which then is the link's, since it belongs to no single person.
+ * Receives commits of the forge as if they had been pushed to `refs/for/main`: with the same quarantine, limits, checks and record. Needs
+ * no git. A later step may repair a rejected one, and is then the link's, since it belongs to no single person.
  * @param also further commits to fetch; steps must not lead to them
  * @param stepsOf plans the steps from the fetched commits; the last step leads to all of them
  * @throws {RemoteError} {@link GitError}
@@ -73,7 +73,7 @@ export async function takeCommits(
           const receiver = receiverFor(ctx, kb, { caller, reachedAt: link.url, follows })
           taken = await receivePush(receiver, { folder: quarantine.folder, admit }, step)
           await kb.sync()
-          // Later steps must not approve it.
+          // A later step must not bring the same changes without the approvals.
           if (taken.awaiting !== undefined) break
         }
       } finally {
@@ -100,7 +100,7 @@ async function withObjects<Result>(
   }
 }
 
-/** @throws {PackRefused} if the pack lacks objects */
+/** Checks that all objects of a commit are there. @throws {PackRefused} if the pack lacks some */
 async function requireWhole(linked: LinkedTaking, to: Oid, quarantine: string): Promise<void> {
   const from = await linked.kb.repository.readRef(mainRef)
   if (from === undefined) return

@@ -24,7 +24,7 @@ declare module 'fastify' {
   }
 }
 
-/** Way in which a request is authenticated. */
+/** Scheme by which requests are authenticated. */
 export type Scheme = {
   tokenOf(authorization: string | undefined): string | undefined
   /** Value of `WWW-Authenticate` in a 401 response. */
@@ -119,7 +119,7 @@ async function authenticateKey(
   return { id: `key:${id}`, name, tenantId, role, connectors, git, ...(audience && { audience }) }
 }
 
-/** Returns the password, whoever the user is, or the user if there is no password. */
+/** Returns the password of Basic credentials, or the user name if there is no password. */
 function passwordOf(authorization: string | undefined): string | undefined {
   const credentials = /^Basic +([A-Za-z0-9+/]{1,2048}={0,2})$/i.exec(authorization ?? '')?.[1]
   if (credentials === undefined) return undefined

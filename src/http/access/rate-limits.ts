@@ -12,7 +12,7 @@ declare module 'fastify' {
   }
 }
 
-/** Requests of one API key per minute. */
+/** Default number of requests per minute of one API key. */
 export type Rates = { read: number; write: number; chat: number }
 
 /** Free fraction of the disk below which writes are rejected. */

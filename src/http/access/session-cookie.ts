@@ -14,7 +14,7 @@ declare module 'fastify' {
     formSecret: string | undefined
   }
   interface FastifyContextConfig {
-    /** True for a route that open pages poll, which does not extend the session. */
+    /** True if open pages poll the route: such requests do not extend the session. */
     isBackground?: boolean
   }
   interface FastifyInstance {
@@ -131,7 +131,7 @@ export function formTokenOf({ formSecret }: Pick<FastifyRequest, 'formSecret'>):
   return formSecret === undefined ? '' : tokens.create(formSecret)
 }
 
-/** Throws `foreign_origin`. */
+/** Throws `foreign_origin` if a request that changes something comes from a page of another site. */
 function requireOrigin({ method, headers }: FastifyRequest, publicUrl: string | undefined): void {
   if (safeMethods.has(method)) return
   const { origin, host, 'sec-fetch-site': site } = headers

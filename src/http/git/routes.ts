@@ -14,7 +14,7 @@ import { whenClientGone } from '../request/client-gone.ts'
 import { answerError, refusalOf } from '../response/error-answer.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 
-/** Limits of a body, in bytes after inflating: `given` is passed on; `read` is read at all, if the body is not compressed. */
+/** Maximum bytes of a body. `given`: passed to git, after inflating. `read`: read at all, to reject an uncompressed push with a reason. */
 type BodyLimits = { given: number; read: number }
 
 /** Milliseconds for which the rest of a body that is too large is read and dropped. */
@@ -30,13 +30,13 @@ declare module 'fastify' {
 const Envelope = z.object({ message: z.string() }).catch({ message: errorTable.malformed_request.message })
 const gitAgent = /^(?:j|go-)?git\//i
 
-/** Statuses that are sent as they are: the body must not be read, or is not in git's protocol. */
+/** Statuses sent unchanged, because the body must not be read, or is not in git's protocol. */
 const toldByStatus: ReadonlySet<number> = new Set([400, 401, 403, 413, 415])
 
 export type GitOptions = Partial<GitLimits> & {
   /** Milliseconds for which transfers may continue while the server closes. */
   grace?: number
-  /** Opens a repository for an authorized caller; by default {@link openGitDoor}. */
+  /** Function that opens a repository for an authorized caller; by default {@link openGitDoor}. */
   openDoor?: typeof openGitDoor
 }
 
@@ -56,7 +56,7 @@ export function gitRoutes(
   const transfers = new GitTransfers(bounds)
   endTransfers(app, transfers, grace)
   app.setErrorHandler((error, request, reply) => answerGitError(error, request, reply, limitsOf))
-  // git reads the body.
+  // git reads the body itself.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   const schema = { params: Repository }
@@ -94,7 +94,7 @@ export function gitRoutes(
     async (request, reply) => exchange(request, reply, request.params, 'receive-pack'),
   )
 
-  // Otherwise Git LFS calls the repository missing.
+  // Without this route, Git LFS reports that the repository is missing.
   app.post('/:tenant/:repository/info/lfs/objects/batch', { schema }, async (request, reply) => {
     await doorFor(request, request.params)
     reply.code(501).type('application/vnd.git-lfs+json')

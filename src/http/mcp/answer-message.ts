@@ -21,7 +21,7 @@ import { addProposing } from './proposing-tools.ts'
 import { addReading } from './reading-tools.ts'
 import { adds, addTool, type Exchange, isData, Kb } from './tool.ts'
 
-/** Sent to a client when it connects. */
+/** Instructions for the model, sent when a client connects. */
 const instructions = `Knowledge bases of curated pages, called Neurons, each named by a seqId such as handbook_00000042.
 Start with list_knowledge_bases. To answer a question, use retrieve and answer only from its passages; cite each Neuron that you use \
 by its seqId in brackets, like [handbook_00000042]. Use search to find pages by keywords and fetch or read_neuron to read a whole page.
@@ -33,7 +33,7 @@ type Prompt = {
   name: string
   title: string
   description: string
-  /** Arguments with their descriptions. */
+  /** Descriptions of the arguments, by name. */
   args: Readonly<Record<string, string>>
   text(args: Readonly<Record<string, string>>): string
 }

@@ -34,7 +34,7 @@ const id = z.string().describe('Id for fetch, such as `handbook/handbook_0000004
 const title = z.string().describe('Title.')
 const url = z.string().describe('Address of the page, for a person.')
 
-/** Result schemas of ChatGPT's connectors. */
+/** Result schemas that ChatGPT's connectors require. */
 const Found = z.object({
   results: z
     .array(z.object({ id, title, url, text: z.string().describe('Excerpt, with the matched terms in `**`.') }))

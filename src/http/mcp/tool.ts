@@ -21,7 +21,7 @@ export type Exchange = {
   limits: Limits
   request: FastifyRequest
   reply: FastifyReply
-  /** Aborts when the client disconnects. */
+  /** Signal that aborts when the client disconnects. */
   signal: AbortSignal
 }
 

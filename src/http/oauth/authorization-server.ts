@@ -13,7 +13,7 @@ export const agentScopes = ['read', 'propose'] as const
 /** Scopes that clients may request. Clients of OpenID Connect request the last two, which have no effect here. */
 const knownScopes: ReadonlySet<string> = new Set([...agentScopes, 'openid', 'offline_access'])
 
-/** Paths of the endpoints; an id follows the first when a person returns from the consent page. */
+/** Paths of the endpoints. A person returns from the consent page to the first one, followed by an id. */
 export const oauthPaths = {
   authorization: '/oauth/authorize',
   token: '/oauth/token',
@@ -22,13 +22,13 @@ export const oauthPaths = {
   jwks: '/oauth/jwks',
 } as const
 
-/** One hour, in seconds. */
+/** Durations in seconds. */
 const hour = 60 * 60
 const day = 24 * hour
 const year = 365 * day
 /** Maximum number of addresses at which the server is reached; usually one. */
 const maxServers = 8
-/** Limits for strangers: characters of a client, and records of a kind that nobody has authorized. */
+/** Maximum characters of a client's registration, and maximum records of a kind that nobody has authorized. */
 const maxClient = 8_000
 const maxWaiting = 5_000
 

@@ -25,7 +25,7 @@ export const formOptions = {
   },
 } as const
 
-/** Part of any form with a file, as parsed. */
+/** Any part of a form with a file, as parsed. */
 export type AnyPart = Extract<FormPart, { name: 'file' }> | { name: string; value: unknown }
 
 /**

@@ -6,12 +6,12 @@ import { LRUCache } from 'lru-cache'
 
 /** Minimum characters of a compressed answer. */
 const minLength = 1024
-/** Media types of the API's texts and the widget's script: neither pages nor event streams. */
+/** Matches media types to compress: the API's texts and the widget's script, but no pages or event streams. */
 const compressible = /^(?:application\/json|text\/(?:plain|markdown|javascript))\b/
 const codings = ['br', 'gzip'] as const
-/** Maximum bytes of cached compressed answers, by their tags. */
+/** Maximum bytes of cached compressed answers, which are cached by `ETag`. */
 const maxKept = 16 * 2 ** 20
-/** Maximum characters that compress faster than they are passed to another thread. */
+/** Maximum characters that are compressed in this thread: passing them to another would take longer. */
 const maxInPlace = 8192
 const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }
 const compressors = {

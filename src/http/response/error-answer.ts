@@ -45,7 +45,7 @@ export function refusalOf(
 function isCutOff(error: unknown, { raw }: FastifyRequest): boolean {
   if (!(error instanceof Error)) return false
   const isReset = raw.errored !== null && 'code' in error && error.code === 'ECONNRESET'
-  // The request's work was aborted then.
+  // A disconnect aborts the work of the request.
   return isReset || (raw.socket.destroyed && error.name === 'AbortError')
 }
 

@@ -10,7 +10,7 @@ import { refusalOf } from './error-answer.ts'
 
 /** A server-sent event; `data` is sent as JSON. `id` and `event` are single lines. */
 export type ServerSentEvent = { id?: string; event: string; data: unknown }
-/** Tells a client to reconnect after `retry` milliseconds, and to request the events after this id. */
+/** Message by which a client reconnects after `retry` milliseconds, and requests the events after this id. */
 export type Resumption = { id: string; retry: number }
 
 type Send = (event: ServerSentEvent | Resumption) => void

@@ -1,4 +1,4 @@
-/** Scripts, styles and images come from this server only, and no page may be framed. */
+/** Default policy: scripts, styles and images come from this server only, and no page may be framed. */
 const contentSecurityPolicy = [
   "default-src 'self'",
   "img-src 'self' data:",

@@ -23,7 +23,7 @@ type Answer<A extends Answers> = InputOf<A[keyof A]> | FastifyReply
 
 /** Validated request of an operation. */
 type Sent<Params, Query, Headers, Body> = {
-  /** Context to read with: that of the preview where the request asks for one. */
+  /** Context to read with. For a request with `preview`, the preview's context. */
   ctx: AppContext
   caller: Caller
   params: Params
@@ -46,14 +46,14 @@ type Operation<P, Q, H, B, A extends Answers> = {
   answers: A
   /** Errors besides those that any operation of this method, with these roles, may answer with. */
   errors?: readonly ErrorCode[]
-  /** Whether the answer has an `ETag` of its bytes; a function returns the tag's prefix, which a preview has not. */
+  /** True if the answer has an `ETag` of its bytes, or a function that returns the tag's prefix. Previews have no prefix. */
   tagged?: true | ((answer: InputOf<A[200]>) => string)
   /** True if the parameter `preview` names candidates to apply before reading. */
   previews?: true
   consumes?: string[]
   /** Parts of the request that `run` checks itself. */
   unchecked?: readonly ('body' | 'headers')[]
-  /** Maximum bytes of the body, where the server's limit does not fit. */
+  /** Maximum bytes of the body, if it differs from the server's limit. */
   bodyLimit?: number
   /** False if a HEAD request must not be routed here. */
   exposeHeadRoute?: false
@@ -73,7 +73,7 @@ type Adder = <
   operation: Operation<P, Q, H, B, A>,
 ) => void
 
-/** Fields of a request that name candidates to preview and their knowledge base, once the schemas have parsed it. */
+/** Parsed fields of a request that name candidates to preview, and their knowledge base. */
 type Asked = { preview?: readonly string[]; kbId?: string; kb?: string }
 
 /** Returns functions that add operations to the API, listed under a tag. `config` says who may call them. */
@@ -120,7 +120,7 @@ export function operationsOf(app: ZodFastify, ctx: AppContext, tag: string, conf
         const sent = { ctx: shown?.ctx ?? ctx, caller, params, query, headers, body, request, reply } as never
         const answer = await run(sent)
         if (status === 204) return reply.send(null)
-        // A reply is a thenable, which resolves to nothing once it has been sent or the client has gone.
+        // Awaiting a reply yields nothing once it is sent or the client has disconnected.
         if (answer === undefined) return reply
         const whole = shown && answer instanceof Object ? shown.told(answer) : answer
         if (!(tagged && schema instanceof z.ZodType)) return reply.send(whole)

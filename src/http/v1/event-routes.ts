@@ -42,7 +42,7 @@ const EventStream = z
     examples: ['id: 42\nevent: candidate.approved\ndata: {"id":42,"kind":"candidate.approved"}\n\n'],
   })
 
-/** Adds the stream of events. `maxAge`: milliseconds after which the server closes one. */
+/** Adds the stream of events. `maxAge`: milliseconds after which the server closes a stream. */
 export function eventRoutes(
   app: ZodFastify,
   ctx: AppContext,
@@ -60,7 +60,7 @@ export function eventRoutes(
     summary: 'Follow events',
     description,
     querystring: EventsQuery,
-    headers: LastEventId, // A HEAD request would keep its stream open.
+    headers: LastEventId, // A HEAD request would hold a stream open.
     exposeHeadRoute: false,
     answers: {
       200: {

@@ -94,7 +94,7 @@ export function queueRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): v
       'submits only what was not stored.',
     headers: IdempotencyHeader,
     body: CandidateBatch,
-    // Each candidate is checked on its own.
+    // Each candidate of the batch is checked separately.
     unchecked: ['body'],
     answers: { 200: CandidateResults },
     run: async ({ ctx, caller, headers, body, request, reply }) => {

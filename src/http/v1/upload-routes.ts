@@ -95,7 +95,7 @@ function chunkUpload(app: ZodFastify, ctx: AppContext): void {
         await readUpload(ctx, caller, params.uploadId)
         throw range
       }
-      // The response needs the connection after the body is read.
+      // Keeps the connection open for the response.
       const bytes = request.raw.iterator({ destroyOnReturn: false })
       return receiveChunk(ctx, caller, params.uploadId, range, bytes)
     },

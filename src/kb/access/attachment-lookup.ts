@@ -35,8 +35,8 @@ export function attachmentLookup(sql: MainTables, isVisible?: (seqId: string) =>
 }
 
 /**
- * Returns whether the names of a folder's files lead a reader to them. Caches the enclosing folders, so use it for one request. @param
- * opening a folder that gets a page which the reader sees
+ * Returns a function that tells whether the name of a file in a folder leads a reader to it. Use it for one request, since it caches.
+ * @param opening a folder that gets a page which the reader sees
  */
 export function openFolders(
   sql: MainTables,
@@ -55,12 +55,12 @@ export function openFolders(
   )
 }
 
-/** @param folder with a trailing slash */
+/** Returns the folder that contains a folder. Both end with a slash. */
 export function parentOf(folder: string): string {
   return folder.replace(/[^/]*\/$/, '')
 }
 
-/** Undefined if there are no Neurons. A Neuron that came over the API after a hidden one does not count. */
+/** True if one of some Neurons is visible; undefined if there are none. A Neuron created over the API after a hidden one does not count. */
 function isSomeVisible(
   sql: MainTables,
   seqIds: Iterable<string>,

@@ -11,10 +11,10 @@ import { isApprovedByPolicy, lastCuratedVersion } from '../projection/version-qu
 import type { KbView } from './kb-view.ts'
 import { LinkView } from './link-view.ts'
 
-/** Maximum number of pages approved by the policy alone whose earlier version is read to see whether a curator let them open a file. */
+/** Maximum pages whose latest version only the policy approved and whose last curated version is read to find the files that it opens. */
 const maxReread = 20
 
-/** Links to files of one name that are not resolved yet, and the pages of the resolved ones by file. */
+/** Unresolved links to files of one name, and the pages with resolved links by file. */
 type References = { links: Iterator<FileReference>; pages: Map<string, string[]> }
 
 /** Settings and files of tools, which no link opens. Answer tests are closed too, since they quote what curators see. */

@@ -61,7 +61,7 @@ export class KbView {
     return access !== undefined && this.sees(access)
   }
 
-  /** True if the audience sees a Source: as a Neuron without an audience. A key also sees the Sources that it uploaded. */
+  /** True if the audience sees a Source, by the rules for a Neuron without an audience. A key also sees its own uploads. */
   seesSource(source: Pick<Source, 'tags' | 'uploader'>): boolean {
     return source.uploader.id === this.#uploader || this.sees({ tags: tagsOf(source) })
   }
@@ -81,7 +81,7 @@ export class KbView {
     return (await this.seesHistory(seqId)) ? query(this.#sql, seqId) : undefined
   }
 
-  /** Files that links of pages lead to. */
+  /** Look-up of the files that links on pages lead to. */
   get files(): AttachmentLookup {
     this.#files ??= attachmentLookup(this.#sql, this.audience === 'curator' ? undefined : this.seesNeuron)
     return this.#files

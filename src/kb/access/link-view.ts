@@ -28,7 +28,7 @@ export class LinkView {
   readonly #view: KbView
   readonly #meanings = new Map<string, LinkMeaning>()
   readonly #visibleNames = memoized((key: string) => [...this.#view.rows((sql) => namesByKey(sql, key))])
-  /** Edges of all links by a name that many Neurons have, by target, so that the links are read once. */
+  /** Edges by target, for a name that many Neurons share: its links are read once for all of them. */
   readonly #edgesByName = memoized((key: string) => {
     const links = [linksByKey, linksByBareKey].flatMap((query) => [...this.#view.rows((sql) => query(sql, key))])
     const edges = links.flatMap((link) => this.edgeOf(link) ?? [])
@@ -79,7 +79,7 @@ export class LinkView {
     return distinctEdges(edges)
   }
 
-  /** Returns the edges to a Neuron from the first `maxSources` Neurons, each once, by source and type. */
+  /** Returns the edges to a Neuron from at most `maxSources` Neurons, each once, by source and type. */
   edgesTo(seqId: string, maxSources: number): GraphEdge[] {
     const view = this.#view
     const edges = (view.about(seqId, keysOf) ?? []).flatMap((key) => {
@@ -92,7 +92,7 @@ export class LinkView {
     return distinctEdges(beyond === undefined ? edges : edges.filter(({ source }) => source < beyond))
   }
 
-  /** @param links by Neuron, so that reading can stop after the first `maxSources` */
+  /** Yields the edges to a Neuron from at most `maxSources` Neurons. @param links grouped by the Neuron that contains them */
   *#firstEdgesTo(seqId: string, links: Iterable<LinkRow>, maxSources: number): Generator<GraphEdge> {
     const sources = new Set<string>()
     for (const link of links) {

@@ -50,7 +50,7 @@ export async function shownFields(
  * name. Caches look-ups: for one request, or for one pass over a history.
  */
 export class NamedSources {
-  /** Whether the audience may know of a Source, by id. */
+  /** True if the audience may know of a Source, by its id. */
   readonly known: Map<string, boolean>
   /** True if an answer depends on who uploaded a Source. */
   areOwn = false
@@ -74,7 +74,7 @@ export class NamedSources {
     }
   }
 
-  /** Returns the references that may be shown: references without an id were written by hand. */
+  /** Returns the references that may be shown. References without an id were written by hand and are always included. */
   async shown(references: readonly SourceReference[]): Promise<SourceReference[]> {
     await this.look(references.flatMap(({ id }) => id ?? []))
     return references.filter(({ id }) => id === undefined || this.known.get(id) === true)

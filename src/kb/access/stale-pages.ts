@@ -17,10 +17,10 @@ import { LinkView } from './link-view.ts'
 import { NamedSources } from './shown-fields.ts'
 
 type AskedPage = Pick<NeuronRow, 'seqId' | 'path' | 'tags' | 'updatedAt' | 'verified'>
-/** Staleness. `newEdition`: id of the latest edition of a cited Source, if it is newer than the page. */
+/** Staleness of a page. `newEdition`: id of the latest edition of a cited Source, if it is newer than the page. */
 type Staleness = { stale?: true; newEdition?: string }
 
-/** Citations by page. `links`, `named`: possible citations of renewed pages. `known`: cached results. */
+/** Citations by page, to find stale ones. `links`, `named`: possible citations of renewed pages. `known`: cached results. */
 type Citations = {
   renewed: ReadonlyMap<string, RenewedPage>
   links: ReadonlyMap<string, LinkRow[]>

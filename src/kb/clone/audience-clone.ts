@@ -41,7 +41,7 @@ const CloneState = z.object({
 })
 type CloneState = z.infer<typeof CloneState>
 
-/** Version of the rule by which pages become files of a clone. A clone that was made by another is rebuilt. */
+/** Version of the format in which pages are written to a clone. A clone of another version is rebuilt. */
 const form = 'from the fields that the API shows'
 const stateFile = 'ganglion.json'
 const branch = 'refs/heads/main'
@@ -102,7 +102,7 @@ type Following = { audience: CloneAudience; gitDir: string; known: CloneState | 
   'main' | 'queue' | 'settings' | 'sourcesMark'
 >
 
-/** Must run while no other process does. */
+/** Updates a clone to main, or rebuilds it. Must run while no other process does. */
 async function bringUpToDate(
   kb: KnowledgeBase,
   sources: Context['sources'],
@@ -171,8 +171,8 @@ async function extendClone(source: string, gitDir: string, { history, state }: M
 }
 
 /**
- * Creates commits in a temporary repository that borrows the objects of both, and fetches them, so that only reachable objects are copied.
- * @returns true if there were any
+ * Creates commits in a temporary repository that borrows both repositories' objects, and fetches them, to copy only what is reachable.
+ * @returns true if there were any commits
  */
 async function bring(source: string, gitDir: string, history: ImportStream): Promise<boolean> {
   const first = await history.next()
@@ -206,7 +206,7 @@ async function keepState(gitDir: string, { named, ...state }: Made['state']): Pr
   await rename(`${path}.new`, path)
 }
 
-/** Undefined if there is no clone yet, or one that was changed since: it may contain anything. */
+/** Returns the state of a clone. Undefined if there is none, or if it was changed by others and may contain anything. */
 async function readState(gitDir: string): Promise<CloneState | undefined> {
   try {
     const state = CloneState.parse(JSON.parse(await readFile(join(gitDir, stateFile), 'utf8')))

@@ -32,10 +32,10 @@ export type ShownHistoryRequest = {
 /** Trailer of each commit of an audience's clone: the commit of `main` that it comes from. */
 export const mainCommit = 'Main-Commit'
 
-/** Maximum number of new files for which the history is searched. */
+/** Maximum new files whose earlier presence on main is looked up. With more, the clone is rebuilt. */
 const maxAdded = 100
 
-/** Content of a clone: main up to a position, these files, and the Sources that its pages named or not. */
+/** Content of a clone: main up to a position, its files, and the Sources that its pages name or hide. */
 export type ShownBefore = {
   position: number
   files: Files
@@ -153,7 +153,7 @@ function pageChanges(request: ShownHistoryRequest): (version: VersionChange) => 
   }
 }
 
-/** Returns the effects of the commits after a position on files, by position: the present content is written, any other removed. */
+/** Returns the changes of files by the commits after a position. Files with their present content are written, all others removed. */
 async function fileChanges(
   { sql, view, files }: ShownHistoryRequest,
   after: number,

@@ -42,7 +42,7 @@ export class ClusterRefs implements RefStore {
   readonly #cache: PackCache
   readonly #patience: number
   readonly #lock = new KeyedLock()
-  /** Version that the local copy has. */
+  /** Version and heads of the local copy. */
   #copied: { version: number; heads: Heads } | undefined
   #latest = 0
   readonly #turns: WriteTurns
@@ -90,7 +90,7 @@ export class ClusterRefs implements RefStore {
     }
   }
 
-  /** Takes a write turn: a writer without one would always win against those that take turns. */
+  /** Runs work in a write turn. A writer without a turn would always win against those that take turns. */
   attempt<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.#turns.run(work)
   }
@@ -138,7 +138,7 @@ export class ClusterRefs implements RefStore {
     }
   }
 
-  /** Brings the local copy to the state just published. The publication is complete: the next read makes up for a failure here. */
+  /** Updates the local copy to the state just published. The publication is complete, so the next read makes up for a failure here. */
   async #take(
     version: number | 'unseen',
     { name, staged, moves }: { name: string; staged: StagedPack; moves: Publication['moves'] },
@@ -158,7 +158,7 @@ export class ClusterRefs implements RefStore {
     }
   }
 
-  /** Brings the local copy to the rows of the database. */
+  /** Updates the local copy to the rows of the database. */
   async #copy(): Promise<Heads> {
     const { id, repositories } = this.#shared
     for (let attempt = 1; ; attempt++) {
@@ -200,7 +200,7 @@ export class ClusterRefs implements RefStore {
 
 type PutPack = PackEntry & { sincePut: () => number }
 
-/** Takes a turn. The returned function releases it. */
+/** Waits for a turn. The returned function releases it. */
 export type TakeTurn = () => Promise<() => Promise<void>>
 
 /** Maximum milliseconds for which a turn is kept, and for which it is kept without anything to write. */

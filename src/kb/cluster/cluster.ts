@@ -30,7 +30,7 @@ export class Cluster {
     this.packs = new S3Packs({ ...objects, prefix: `${objects.prefix}packs/` })
   }
 
-  /** @param repository this machine's copy of the repository of the knowledge base `id` */
+  /** Returns the shared refs of a knowledge base. @param repository this machine's copy */
   refsOf(id: string, repository: Repository): ClusterRefs {
     const { repositories, packs } = this
     return new ClusterRefs(repository, sharedRefs, {

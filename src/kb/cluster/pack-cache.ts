@@ -32,7 +32,7 @@ const maxBytes = 1024 ** 3
 export class PackCache {
   readonly #gitDir: string
   readonly #packs: PackStore
-  /** Packs whose mark was seen, which they keep as long as they exist here. */
+  /** Names of packs whose `.keep` file is known to mark them as stored. Its content never changes while the pack exists. */
   readonly #marked = new Set<string>()
 
   constructor(gitDir: string, packs: PackStore) {
@@ -57,7 +57,7 @@ export class PackCache {
     await publishPack(staged, final)
   }
 
-  /** Removes all packs of the store except these, since their objects are in others. Recent ones stay, because a reader may use them. */
+  /** Removes all stored packs except these, which contain their objects. Recent packs stay, because a reader may use them. */
   async dropAllBut(kept: ReadonlySet<string>): Promise<void> {
     for (const name of await this.#names()) {
       if (kept.has(name)) continue
@@ -92,7 +92,7 @@ export class PackCache {
     return names
   }
 
-  /** True if the store has a pack. A pack that git is receiving has a `.keep` file for a moment, too. */
+  /** True if the store has a pack. A pack that git is receiving also has a `.keep` file for a moment, with other content. */
   #isMarked(name: string): boolean {
     const isMarked = this.#marked.has(name) || readIfThere(`${packPath(this.#gitDir, name)}.keep`) === storedMark
     if (isMarked) this.#marked.add(name)

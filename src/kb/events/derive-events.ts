@@ -23,7 +23,7 @@ import {
 import { isByServer } from '../refs/commit-message.ts'
 import { mainRef, queueRef } from '../refs/kb-refs.ts'
 
-/** Events that led to these heads. */
+/** Events to log, and the heads that they lead to. */
 type Step = { heads: LoggedHeads; events: NewEvent[] }
 
 /** Approximate number of changes in a step: whole commits of each ref. */
@@ -86,7 +86,7 @@ async function eventsOfQueue(kb: KnowledgeBase, from: Oid | undefined, to: Oid):
   return events
 }
 
-/** Kinds of events by decision. A vote is no event. */
+/** Kinds of events by decision. Votes cause no event. */
 const kindOf: Partial<Record<Decision['action'], EventKind>> = {
   dismiss: 'candidate.dismissed',
   reopen: 'candidate.reopened',
@@ -140,7 +140,7 @@ function tagsIn(metadata: string | null): string[] {
   }
 }
 
-/** Undefined if the file is not a candidate's. */
+/** Reads a candidate's record; undefined if the file is not a candidate's. */
 async function readCandidate(
   { repository }: KnowledgeBase,
   path: string,
@@ -190,7 +190,7 @@ async function eventsOfMain(
     const telling = (changes.get(position) ?? []).map((change) => eventOfNeuron(kb, commit, change, defaultAudience))
     const neurons = new Map((await Promise.all(telling)).map((event) => [event.data.seqId, event]))
     for (const { candidateId, seqId } of approvals.get(position) ?? []) {
-      // A later commit may give a deletion its candidate without changing the Neuron.
+      // A later commit can name the candidate of a deletion without changing the Neuron.
       const neuron = neurons.get(seqId)
       const row = findCandidate(sql, candidateId)
       const candidate = row && tryParseCandidate(await kb.repository.readTextOnce(row.blob))
@@ -211,7 +211,7 @@ function pushed(kb: KnowledgeBase, data: Pick<EventData, 'commit' | 'problems'>)
   return { kbId: kb.identity.id, kind: 'kb.pushed', isCuratorOnly: data.commit === undefined, data }
 }
 
-/** Returns an event if a ref was moved so that its last known commit is no longer in its history. */
+/** Returns the problem to report if a ref was moved so that its last known commit is no longer in its history. */
 async function lostBetween(
   { repository }: KnowledgeBase,
   ref: string,

@@ -12,13 +12,13 @@ import type { MainTables, Projection, ProjectionHeads } from '../projection/proj
 import { mainRef, queueRef } from '../refs/kb-refs.ts'
 import { KbFollower } from './kb-follower.ts'
 
-/** Git directory of a repository or, in a cluster, of this machine's copy; folder of its indexes. */
+/** Git directory of a repository or, in a cluster, of this machine's copy, and the folder of its indexes. */
 export type KbFiles = { gitDir: string; indexDir: string; parser: ParserPool }
 
-/** Tables that settings are read from, and how to read a blob; without tables, those of the write in progress. */
+/** Tables and blobs from which settings are read: those of the write in progress, or of a view. */
 type SettingsView = Staging | { sql: MainTables; readText(oid: Oid): Promise<string> }
 
-/** Repository of a knowledge base, and the tables that stand for its commits. */
+/** Repository of a knowledge base, and the projection that follows its commits. */
 export class FollowedKb {
   readonly identity: KbIdentity
   readonly repository: Repository
@@ -36,7 +36,7 @@ export class FollowedKb {
     this.follower = new KbFollower(this.repository, this.projection, parser)
   }
 
-  /** Returns the commits that the projection stands for. */
+  /** Returns the commits that the projection reflects. */
   heads(): ProjectionHeads {
     const revision = this.projection.revision()
     if (this.#heads?.revision !== revision) this.#heads = { revision, ...this.projection.heads(this.projection.read) }
@@ -62,7 +62,7 @@ export class FollowedKb {
     return known.value
   }
 
-  /** Brings the projection to commits, present or former ones. Must not run concurrently with writes. */
+  /** Updates the projection to commits, present or former ones. Must not run concurrently with writes. */
   async followTo({ main, queue }: ProjectionHeads): Promise<void> {
     const heads: Heads = new Map([
       [mainRef, main],
@@ -86,7 +86,7 @@ export class FollowedKb {
     }
   }
 
-  /** Records the commits that the projection stands for. Must run in its transaction. */
+  /** Records the commits that the projection reflects. Must run in its transaction. */
   protected setHeads(heads: Heads): void {
     this.projection.setHead('main', heads.get(mainRef))
     this.projection.setHead('queue', heads.get(queueRef))

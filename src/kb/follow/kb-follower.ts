@@ -87,7 +87,7 @@ export class KbFollower {
     this.#projection.setHead('main', to)
   }
 
-  /** Notes erased commits. An erasure changes the refs while nothing follows them, so the tables are empty afterwards. */
+  /** Notes erased commits and their replacements. The tables are empty after an erasure, which changes the refs while nothing follows them. */
   async #noteReplaced(): Promise<void> {
     for (const [oid, now] of await erasedCommits(this.#repository)) {
       if (now !== undefined) this.#projection.noteReplaced(oid, now)
@@ -192,7 +192,7 @@ async function readNeuronForIndex(path: string, text: string, parser: ParserPool
   }
 }
 
-/** Returns a digest that ignores white space and the position in the Source. */
+/** Returns a digest of a page's title and text that ignores white space and the position in the Source. */
 function digestOf(title: string, content: string): string {
   const said = `${title}\n${withoutOrigin(content.trimEnd()).replace(/\s+/g, ' ')}`
   return createHash('sha256').update(said).digest('base64')

@@ -1,4 +1,4 @@
-/** Weight of what is read and parsed at a time while catching up with git. */
+/** Maximum weight of a chunk that is read and parsed at a time while the projection catches up with git. */
 const chunkWeight = 500
 
 /** Groups items into chunks of similar weight, which bounds the memory in use. */

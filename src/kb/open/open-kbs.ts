@@ -19,7 +19,7 @@ export type OpenKb = {
 export const openAtOnce = 64
 /** Milliseconds until an unused knowledge base, or one opened outside of a use, counts as idle. */
 const idleMs = 60_000
-/** Milliseconds that requests wait for an idle one. */
+/** Milliseconds that a request waits until a knowledge base becomes idle. */
 const patienceMs = 5_000
 const lookAgainMs = 5
 /** Maximum file descriptors of an open knowledge base. */
@@ -81,7 +81,7 @@ export class OpenKbs {
   }
 
   async #use(identity: KbIdentity): Promise<OpenKb> {
-    // Background work may still request one when the process ends.
+    // Background work may still request a knowledge base when the process ends.
     if (this.#isClosed) throw new GanglionError('unavailable')
     const entry = this.#find(identity) ?? (await this.#waitFor(identity))
     this.#closeLongUnused()
@@ -95,7 +95,7 @@ export class OpenKbs {
     }
   }
 
-  /** Returns an open entry, or a new one if there is a place, held for the caller. */
+  /** Returns the entry of an open knowledge base, or adds one if there is room, held for the caller. Undefined if there is none. */
   #find(identity: KbIdentity): Entry | undefined {
     const known = this.#open.get(identity.id)
     if (known?.closing !== undefined || (known === undefined && this.#open.size >= this.most)) return undefined

@@ -34,7 +34,7 @@ export type CandidateRow = {
   createdAt: string
   createdBy: string
   tags: string[]
-  /** True if answer tests come with it. */
+  /** True if the candidate adds answer tests. */
   hasTests: boolean
   /** Reason of the policy's verdict. */
   reason: string
@@ -48,7 +48,7 @@ export type CandidateRow = {
   fingerprint: string | null
   titleKey: string
   textKey: string
-  /** True if the policy approved it and no curator has decided since. */
+  /** True if the policy approved the candidate and no curator has decided on it since. */
   approvedByPolicy: boolean
   approval: { seqId: string; documentId: string | null; commit: string } | undefined
 }
@@ -103,7 +103,7 @@ function isClient({ createdBy }: Pick<Candidate, 'createdBy'>): boolean {
 
 export type OriginRow = CandidateRow & { fingerprint: string }
 
-/** Joins of candidates with their approvals. */
+/** Joins of candidates with their approvals, or of pending ones too. */
 const approved = query`JOIN approvals ON candidate_id = candidates.id JOIN commits USING (position)`
 const orPending = query`LEFT JOIN approvals ON candidate_id = candidates.id LEFT JOIN commits USING (position)`
 
@@ -137,7 +137,7 @@ export function candidatesOfOrigin(sql: Sql, connector: string, origin: string):
   ) as OriginRow[]
 }
 
-/** Query for whether a connector made a candidate from a place with a prefix. */
+/** Returns the condition for candidates that a connector made from a place with a prefix. */
 export function madeBelow(connector: string, prefix: string): SqlQuery {
   return query`connector = ${connector} AND origin >= ${prefix} AND origin < ${`${prefix}\u{10FFFF}`}`
 }
@@ -148,7 +148,7 @@ export function originsBelow(sql: Sql, connector: string, prefix: string): strin
   return allRows(sql, origins).map(({ origin }) => String(origin))
 }
 
-/** Neuron of main, and the place from which a connector brought its latest version. */
+/** Neuron of main, with the place from which a connector imported its latest version. */
 export type BroughtNeuron = { origin: string; fingerprint: string; seqId: string; path: string; blob: string }
 
 /** Returns the Neurons of main whose latest version a connector brought from places with a prefix, by place. */

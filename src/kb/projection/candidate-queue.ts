@@ -16,7 +16,7 @@ export type QueueFilter = {
   tag?: string | undefined
   /** Assignee, as in `CandidateRow.assignee`. */
   assignee?: string | undefined
-  /** Words in the title or at the beginning of the content. */
+  /** Words to find in the title or at the beginning of the content. */
   text?: string | undefined
   /** True to list only the first candidate of each {@link bundleOf}. */
   bundles?: boolean | undefined
@@ -51,7 +51,7 @@ export function queuePage(sql: Sql, filter: QueueFilter, place: QueuePlace | und
   return isBefore ? rows.slice(-limit) : rows.slice(0, limit)
 }
 
-/** Returns one status at a time, so that the rows come in the order of the index. */
+/** Returns the statuses to query one by one, so that the rows come in the order of the index. */
 function statusesOf({ status }: QueueFilter): readonly CandidateStatus[] {
   return status === undefined ? candidateStatuses : [status]
 }
@@ -99,8 +99,8 @@ function matching({
 }
 
 /**
- * Length of the timestamp at the start of an id, in milliseconds. It selects few rows; `+` prevents SQLite from using the index of all
- * pending ones.
+ * Number of characters at the start of an id that encode its time in milliseconds. This prefix selects few rows; `+` prevents SQLite
+ * from using the index of all pending candidates.
  */
 const timeLength = 14
 
@@ -113,7 +113,7 @@ const bundled = query`('git', 'console', ${undoConnector})`
 const mates = query`one.status = 'pending' AND one.connector IN ${bundled} AND +mate.connector = one.connector
   AND +mate.status = one.status AND mate.zone IS one.zone AND mate.fingerprint IS NOT NULL AND one.fingerprint IS NOT NULL`
 
-/** Member of a bundle. `path`: path in the push, which orders the bundle. `pushed`: its blob. */
+/** Member of a bundle. `path`: path in the push, which orders the bundle. `pushed`: blob at that path. */
 export type Mate = CandidateRow & { path: string; pushed: string }
 
 /**
@@ -145,7 +145,7 @@ export function waitingOfConsole(
     GROUP BY created_at ORDER BY created_at DESC LIMIT ${limit}` as ReturnType<typeof waitingOfConsole>
 }
 
-/** Returns the common part of the ids of a bundle. */
+/** Returns the beginning that the ids of a bundle have in common. */
 export function timeOfBundle(id: string): string {
   return id.slice(0, timeLength)
 }

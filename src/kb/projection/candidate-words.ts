@@ -32,7 +32,7 @@ function wordsOf({ title, content }: Candidate): string {
 
 /**
  * Indexes the words of a candidate. Must run in a transaction.
- * @returns the row of its words, and whether the tables had the candidate already
+ * @returns the id of the row with its words, and whether the candidate was indexed already
  */
 export function indexWords(sql: Sql, candidate: Candidate, textKey: string): { row: number; isKnown: boolean } {
   const { id, title } = candidate

@@ -2,7 +2,7 @@ import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqli
 import { pauses } from '../../system/pauses.ts'
 import { projectionTables } from './projection-schema.ts'
 
-/** Rows of a table that work has changed: the keys of all of them, and the rows that exist now. */
+/** Changed rows of a table: the keys of all of them, and the rows that still exist. */
 export type ChangedRows = {
   table: string
   keys: readonly string[]
@@ -12,7 +12,7 @@ export type ChangedRows = {
 
 /**
  * Starts recording changed rows.
- * @returns a function that reads the changed rows, once, in the same transaction, in which nothing may be written meanwhile
+ * @returns a function that reads them, once, in the same transaction, in which nothing may be written meanwhile
  */
 export function noteChanges(db: DatabaseSync, tables: readonly string[]): () => Promise<ChangedRows[]> {
   const session = db.createSession()

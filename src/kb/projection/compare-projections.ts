@@ -6,9 +6,9 @@ export type TableDifference = { table: string; onlyLeft: RowSample; onlyRight: R
 export type RowSample = { count: number; rows: string[] }
 
 const sampleRows = 3
-/** Excludes what a projection remembers of its own past, which no history contains. */
+/** Queries that leave out rows about a projection's own past, which cannot be derived from git. */
 const compared = { meta: `SELECT * FROM %.meta WHERE key NOT LIKE 'lost-%'` } as const
-/** Columns that number rows in order of insertion. */
+/** Columns that only number rows by insertion and are not compared. */
 const uncompared: ReadonlySet<string> = new Set(['word_row'])
 
 /** Returns the differences of two projections of the same heads; none if both follow git. */

@@ -38,7 +38,7 @@ export function filesAtKey(sql: Sql, key: string): string[] {
   return rows.map(({ path }) => String(path))
 }
 
-/** True if a file of main has a path with this key, or is below it. @param isFree true for paths that do not count */
+/** True if a file of main has a path with this key, or is below it. @param isFree true for paths to ignore */
 export function isNameTaken(sql: Sql, key: string, isFree: (path: string) => boolean = () => false): boolean {
   return filesAtKey(sql, key).some((path) => !isFree(path))
 }
@@ -88,7 +88,7 @@ export function pathsOfSeqId(sql: Sql, seqId: string): string[] {
   return sql.all`SELECT path FROM files WHERE seq_id = ${seqId} ORDER BY path`.map(({ path }) => String(path))
 }
 
-/** Returns the files that are no Neurons and have a key. */
+/** Returns the paths with a key of files that are no Neurons. */
 export function attachmentsByKey(sql: Sql, key: string): string[] {
   return sql.all`SELECT path FROM attachments WHERE key = ${key}`.map(({ path }) => String(path))
 }
@@ -132,7 +132,7 @@ export function neuronsOnceInFolder(sql: Sql, folder: string, max: number): stri
   return rows.map(({ seq_id }) => String(seq_id))
 }
 
-/** Returns the first key after every path of a folder. */
+/** Returns the lowest key above all paths of a folder. */
 const folderEnd = (folder: string) => (folder === '' ? '\u{10FFFF}' : `${folder.slice(0, -1)}0`)
 
 export function seqIdAtPath(sql: Sql, path: string): string | undefined {

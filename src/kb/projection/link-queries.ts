@@ -85,7 +85,7 @@ export function namesByKey(sql: Sql, key: string): NamedNeuron[] {
     WHERE key = ${key} ORDER BY seq_id`.map(withClaim<NamedNeuron>)
 }
 
-/** Returns a row with the claim that its columns contain. */
+/** Returns a row with the columns of its claim as one object. */
 function withClaim<Row>({ since, yields, ...row }: SqlRow): Row {
   return { ...row, claim: { since: Number(since), yields: yields === 1 } } as Row
 }
@@ -102,7 +102,7 @@ export function everyName(sql: Sql): Iterable<ClaimedName & { seqId: string }> {
   })
 }
 
-/** True if another Neuron has a name by which people know this one, too. */
+/** True if another Neuron has the same title, alias or file name. */
 export function sharesName(sql: Sql, seqId: string): boolean {
   const row = sql.get`SELECT 1 FROM names WHERE seq_id = ${seqId} AND kind IN ('title', 'alias', 'file') AND EXISTS (
     SELECT 1 FROM names AS other WHERE other.key = names.key AND other.seq_id <> names.seq_id
@@ -144,7 +144,7 @@ export function namesWithWord(sql: Sql, key: string): Iterable<FoundName> {
   return nameBatches(sql, () => query`instr(key, ${` ${key}`}) > 0`)
 }
 
-/** @param condition gets the key of the last name read */
+/** Yields titles and aliases in batches. @param condition returns the condition of a batch, from the last key read */
 function nameBatches(sql: Sql, condition: (last: string) => SqlQuery): Iterable<FoundName> {
   return rowsInBatches<FoundName & { key: string }>((last, limit) => {
     const { key, seqId, kind, name } = last ?? { key: '', seqId: '', kind: '', name: '' }

@@ -24,7 +24,7 @@ export function commitAt(sql: Sql, position: number): string | undefined {
   return row && String(row.oid)
 }
 
-/** Returns the first position by which main's commits after another made so many versions of Neurons; undefined if none did. */
+/** Returns the position at which main has made `count` versions since another position; undefined if it has made fewer. */
 export function positionOfVersion(sql: Sql, after: number, count: number): number | undefined {
   const row = sql.get`SELECT position FROM versions WHERE position > ${after}
     ORDER BY position LIMIT 1 OFFSET ${count - 1}`

@@ -22,11 +22,11 @@ export type IndexedNeuron = {
   candidateId: string | undefined
   verified: Verified | undefined
   owner: string | undefined
-  /** Ids of the Sources that it names. */
+  /** Ids of the Sources that the page names. */
   sources: string[]
   /** True if ingest made this version. */
   isIngested: boolean
-  /** Digest of its text, if it names Sources. */
+  /** Digest of the text, if the page names Sources. */
   said: string | undefined
   names: NeuronName[]
   links: WrittenLink[]
@@ -40,7 +40,7 @@ export type IndexedFile = {
   mode: string
   blob: string | undefined
   neuron: IndexedNeuron | undefined
-  /** Setting of `kb.yaml`: whether tags in a text count. */
+  /** Setting of `kb.yaml` that decides whether tags in texts count. */
   inlineTags?: boolean
 }
 
@@ -48,11 +48,11 @@ export type IndexedCommit = {
   commit: string
   at: Date
   files: readonly IndexedFile[]
-  /** Deleted Neurons whose candidates the commit names: those it deletes, or that were deleted before. */
+  /** Deleted Neurons for which the commit names a candidate: deleted by this commit, or before. */
   removals: readonly { seqId: string; candidateId: string }[]
-  /** Neurons that already have a candidate's text, which a commit without changes approves. */
+  /** Neurons that already have the text of a candidate, which a commit without changes approves. */
   unchanged: readonly { seqId: string; candidateId: string }[]
-  /** Neurons to which the commit gives no name that another has already. */
+  /** Neurons that may not take a name that another one has already. */
   firstCome: ReadonlySet<string>
 }
 
@@ -168,8 +168,8 @@ async function putNeuron(
     sql.get`SELECT at FROM versions JOIN commits USING (position) WHERE seq_id = ${seqId} AND version = 1`
   const createdAt = first ? String(first.at) : at.toISOString()
   const was = sql.get`SELECT source, renewed, said FROM neurons WHERE seq_id = ${seqId}`
-  const isOwn = neuron.isIngested || typeof was?.source === 'string' // Still its own after an edit.
-  // Later editions have greater ids.
+  const isOwn = neuron.isIngested || typeof was?.source === 'string' // Still compiled from its Source after an edit.
+  // Later editions have higher ids.
   const source = (isOwn ? neuron.sources.toSorted().at(-1) : undefined) ?? null
   const isLater = source !== null && typeof was?.source === 'string' && source > was.source
   const { said = null } = neuron

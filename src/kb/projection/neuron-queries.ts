@@ -102,7 +102,7 @@ export function accessOf(sql: Sql, seqId: string): NeuronAccess | undefined {
   return row && accessInRow(row)
 }
 
-/** Returns the names in the audiences of Neurons, but of those that only the given ones have. */
+/** Returns the names in the audiences of Neurons, except those that only the given Neurons use. */
 export function audiencesOfOthers(sql: Sql, seqIds: ReadonlySet<string>): string[] {
   const rows = sql.all`SELECT audience, min(seq_id) AS first, max(seq_id) AS last FROM neurons
     WHERE audience IS NOT NULL GROUP BY audience`
@@ -201,7 +201,7 @@ export function everyTreeRow(sql: Sql): Iterable<TreeRow> {
   )
 }
 
-/** Page compiled from a Source that a later edition has changed: the Source's id, and the commit's position. */
+/** Page compiled from a Source, and the position of the commit by which a later edition changed it. */
 export type RenewedPage = { seqId: string; source: string; position: number }
 
 export function renewedPages(sql: Sql): RenewedPage[] {

@@ -21,7 +21,7 @@ export function countNeurons(sql: Sql): NeuronCounts {
   const hidden = sql.all`SELECT audience, tags FROM neurons
     WHERE seq_id IN (SELECT seq_id FROM tags WHERE key = 'internal' OR key GLOB 'internal/*')`
   for (const { audience, tags } of hidden) {
-    // The key of a tag folds more than the rule does.
+    // The key of a tag folds more than the rule for internal tags does.
     if (isInternal(JSON.parse(String(tags)))) counts.set(audience, (counts.get(audience) ?? 0) - 1)
   }
   const open = [...counts].map(([audience, count]) => ({

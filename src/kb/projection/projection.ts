@@ -30,7 +30,7 @@ export type AllTables = MainTables & { readonly [hasCandidates]: true }
  * while tables are filled.
  */
 const [ordinaryCache, fillingCache] = [-2_000, -64 * 1024]
-/** Pages of the WAL that are written before a checkpoint. */
+/** Number of WAL pages at which SQLite makes a checkpoint. */
 const [ordinaryLog, bulkLog] = [1_000, 8_000]
 
 const allIndexes = [...lateIndexes.main, ...lateIndexes.queue]
@@ -60,7 +60,7 @@ export class Projection {
     this.#file = file
     this.#onClosed = onClosed
     this.#writer = openFile(file)
-    this.#writer.exec('PRAGMA busy_timeout = 0') // SQLite would wait without letting other work run.
+    this.#writer.exec('PRAGMA busy_timeout = 0') // With a timeout, SQLite would block other work while it waits.
     this.#reader = new DatabaseSync(file, { readOnly: true, timeout: 10_000 })
     this.write = tagStore(this.#writer, 200)
     this.read = tagStore(this.#reader, 200)
@@ -98,8 +98,8 @@ export class Projection {
   }
 
   /**
-   * Keeps the journals of savepoints in memory, which would be a file for each approval. Until the tables are filled, rows are sorted for
-   * their indexes on disk.
+   * Keeps the journals of savepoints in memory instead of in a file per approval. While tables are filled, rows are sorted for their
+   * indexes on disk.
    */
   #keepJournalsInMemory(): void {
     const { main, queue } = this.#hasJournalsInMemory ? {} : this.heads(this.write)
@@ -161,7 +161,7 @@ export class Projection {
     else this.write.run`INSERT OR REPLACE INTO meta (key, value) VALUES ('seq-floor', ${String(floor)})`
   }
 
-  /** Returns former heads of refs that no longer lead to them; they are forgotten with the file. */
+  /** Returns former heads that are no longer in the history of their refs. They are forgotten with the file. */
   lostHeads(sql: MainTables): ProjectionHeads {
     return this.#oids(sql, 'lost-')
   }

@@ -7,7 +7,7 @@ export type SqlQuery = { strings: readonly string[]; values: readonly SQLInputVa
 /** Row whose columns are named as the fields that are read from it. */
 export type SqlRow = Record<string, SQLOutputValue>
 
-/** Empty part. */
+/** Empty query part. */
 export const nothing = query``
 
 export function query(strings: TemplateStringsArray, ...parts: readonly (SQLInputValue | SqlQuery)[]): SqlQuery {
@@ -42,7 +42,7 @@ export function withoutNulls<Row>(row: SqlRow): Row {
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value ?? undefined])) as Row
 }
 
-/** Number of rows in the first batch, and the maximum of later ones. */
+/** Maximum number of rows in the first batch, and in later ones. */
 const [firstBatch, largestBatch] = [32, 1_024]
 
 /**

@@ -65,14 +65,14 @@ export function commitsByPrefix(sql: Sql, prefix: string): string[] {
   return (now.length > 0 ? now : replaced()).map(({ oid }) => String(oid))
 }
 
-/** Returns the highest number of a Neuron that a candidate has brought; a seqId invented around the server does not count. */
+/** Returns the highest number of a Neuron that a candidate created. Numbers that were invented outside of the server do not count. */
 export function highestNumber(sql: Sql): number {
   const row = sql.get`SELECT number FROM versions CROSS JOIN approvals USING (candidate_id, seq_id)
     WHERE version = 1 ORDER BY number DESC LIMIT 1`
   return Number(row?.number ?? 0)
 }
 
-/** Returns the lowest number above another that no Neuron of main ever had. */
+/** Returns the lowest number above another that no Neuron of main has or had. */
 export function freeNumberAfter(sql: Sql, number: number): number {
   const row = sql.get`SELECT number + 1 AS free
     FROM (SELECT ${number} AS number UNION ALL SELECT number FROM versions WHERE number > ${number}) AS held
@@ -98,7 +98,7 @@ export function changedSince(sql: Sql, commit: string): string[] | undefined {
   return [...new Set(rows.map(({ seq_id }) => String(seq_id)))]
 }
 
-/** True if a candidate has brought the Neuron of this seqId, which may be deleted now; otherwise somebody invented it. */
+/** True if a candidate created the Neuron with this seqId, even if it is deleted now. Otherwise somebody invented the seqId. */
 export function wasGiven(sql: Sql, seqId: string): boolean {
   return (
     sql.get`SELECT 1 FROM versions JOIN approvals USING (candidate_id, seq_id)
@@ -130,7 +130,7 @@ export function documentOfSeqId(sql: Sql, seqId: string): string | undefined {
   return row && String(row.document_id)
 }
 
-/** Change of main without a candidate: a changed Neuron, a deleted one (without blob), or a page of version 0, which is no Neuron. */
+/** Latest change without a candidate: of a Neuron, of a deleted one (without blob), or of a page without a seqId (version 0). */
 export type UnapprovedRow = { seqId: string | undefined; version: number; path: string; blob: string | undefined }
 
 export function unapproved(sql: Sql): UnapprovedRow[] {

@@ -4,7 +4,7 @@ import { madeBelow } from './candidate-index.ts'
 import type { AllTables } from './projection.ts'
 import { allRows, query, type SqlQuery } from './sql-query.ts'
 
-/** Writer whose changes of main are selected: some senders, one model, or one connector with places of a prefix. */
+/** Selects changes of main by their writer: some senders, one model, or one connector, with places of a prefix. */
 export type Writer = { senders: readonly string[] } | { model: string } | { connector: string; prefix?: string }
 
 /**
@@ -21,12 +21,12 @@ export function undoOf(sql: AllTables, candidateId: string): Pick<UndoInput, 'by
   return { by: kind === 'source' ? kind : kind === 'user' ? 'person' : 'key', writer: id, since }
 }
 
-/** Version of a Neuron. A removal has no blob. `by`: name of another author; undefined for the writer. */
+/** Version of a Neuron. A removal has no blob. `by`: author, unless it is the selected writer. */
 export type WrittenVersion = {
   path: string
   blob: string | null
   by: string | undefined
-  /** True if only its links follow a rename. */
+  /** True if only links in it changed, to follow a rename. */
   isFollowing: boolean
 }
 

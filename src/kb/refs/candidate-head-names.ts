@@ -29,8 +29,8 @@ function isHeadName(name: string): boolean {
 }
 
 /**
- * Interprets the prefixes of a request for refs (as in `ls-refs` of protocol v2; none: all refs): the heads that are requested by name, and
- * whether others may be meant.
+ * Parses the prefixes of a request for refs (as in `ls-refs` of protocol v2; none: all refs). Returns the heads requested by name, and
+ * whether other heads may match, too.
  */
 export function askedHeads(prefixes: readonly string[]): { names: string[]; others: boolean } {
   const names = new Set<string>()

@@ -42,7 +42,7 @@ export function isByServer(commit: Buffer): boolean {
   return committerOfCommit(commit).email === committer(new Date(0)).email
 }
 
-/** Deleted Neuron, and the candidate that proposed it: the page's front matter no longer exists to name it. */
+/** Deletion of a Neuron, and its candidate, which no front matter can name after the page is gone. */
 export type Removal = { seqId: string; candidateId: string }
 
 /** Name of the trailer for a {@link Removal} in a commit on main. */
@@ -74,7 +74,7 @@ function parsePairs(wanted: string, trailers: Trailers): Removal[] {
   return trailers.flatMap(([name, value]) => (name === wanted ? (parseRemoval(value) ?? []) : []))
 }
 
-/** Undefined if the trailer's value is not a removal. */
+/** Parses the trailer of a removal; undefined if its value is not one. */
 function parseRemoval(value: string): Removal | undefined {
   const [seqId = '', candidateId = '', ...rest] = value.trim().split(' ')
   const isRemoval = parseSeqId(seqId) !== undefined && isUuid(candidateId) && rest.length === 0

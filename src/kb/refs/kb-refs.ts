@@ -10,7 +10,7 @@ export const queueRef = 'refs/ganglion/queue'
  * citations name them.
  */
 export const erasedRef = 'refs/ganglion/erased'
-/** Refs that nodes share. A copy that has a later one also has the first. */
+/** Refs that nodes share, in the order of updating: a copy that has a new value of one has the new values of those before it. */
 export const sharedRefs = [erasedRef, queueRef, mainRef]
 
 /** Thrown if the repository of a knowledge base, or a folder of it, is missing. */
@@ -34,7 +34,7 @@ export function formatSeqFloor(floor: number): string {
   return `${floor}\n`
 }
 
-/** Undefined if the text is not a floor. */
+/** Parses a floor; undefined if the text is not one. */
 export function parseSeqFloor(text: string): number | undefined {
   return /^[0-9]{1,8}\n?$/.test(text) ? Number(text) : undefined
 }

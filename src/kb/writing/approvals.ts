@@ -43,9 +43,9 @@ type JudgedPage = DecidedPage & { before: string | undefined }
 /** Settings that decisions depend on. */
 export type Judging = Pick<KbSettings, 'deciding' | 'policy' | 'zones' | 'defaultAudience' | 'inlineTags'>
 
-/** Decision that a commit goes to main: its author, and the candidates. */
+/** Decision that a commit may go to main. */
 export type Decided = {
-  /** Undefined: only earlier votes count, to find out what is missing. */
+  /** The author. Undefined: only earlier votes count, to find out what is missing. */
   by: Actor | undefined
   /** Candidates that the commit approves. */
   of: readonly DecidedPage[]
@@ -274,7 +274,7 @@ function votedPage(
   const file = parseNeuronFile(text)
   const { audience = settings.defaultAudience } = file.fields
   const access = accessClass({ audience, tags: allTags(file, settings) })
-  // A merge that moves the marks of a comment shows its text to readers, whatever the audience of the page.
+  // A merge that moves comment marks can make hidden text public, whatever the audience of the page.
   const hidden = hiddenLines(file)
   return { page, audience: hidden.length === 0 ? access : `${access}, without ${digest(hidden.join('\n'))}` }
 }

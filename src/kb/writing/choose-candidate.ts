@@ -36,7 +36,7 @@ type ChosenCandidate = {
   record?: Candidate
   /** Connector of a merged candidate that did not come from a vault. */
   connector?: string | undefined
-  /** Dismissal that the push overrules. */
+  /** Dismissal that the push overrides. */
   dismissal?: Decision | undefined
 }
 

@@ -25,12 +25,12 @@ type MainCommit = {
   /** Neurons that already have a candidate's text; only if no file changes. The trailers must name them. */
   unchanged?: readonly Removal[]
   subject: string
-  /** Trailers above those for the approvers and the removals. */
+  /** Trailers to write before those for the approvers and the removals. */
   trailers?: Trailers
-  /** Decision on the commit, by its author; `operator`: anybody who may write the repository itself. */
+  /** Decision on the commit, by its author; `operator`: somebody with direct access to the repository. */
   decided: (Decided & { by: Actor }) | { operator: Actor }
   at: Date
-  /** Merged commit: then `files` are all differences from main. */
+  /** Second parent of a merge. Then `files` are all differences from main. */
   mergeParent?: Oid
 }
 

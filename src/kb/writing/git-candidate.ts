@@ -52,7 +52,7 @@ export function gitOriginPrefix({ door, by, topic = '' }: Origin): string {
   return `${JSON.stringify([door, by, topic]).slice(0, -1)},`
 }
 
-/** Options for a candidate made from a change in git. `id`: set for a candidate that is recreated. */
+/** Options for a candidate made from a change in git. `id`: id of a candidate that is recreated. */
 export type GitCandidateOptions = {
   id?: string
   parts: WrittenParts

@@ -139,7 +139,7 @@ function mergeConflict(conflicts: Conflict[], { commit }: NeuronRow): GanglionEr
   return new GanglionError('merge_conflict', undefined, { conflicts, commit })
 }
 
-/** File of answer tests on main and with a candidate; null: absent. `conflicts`: then `after` is the proposed text. */
+/** Change of a file of answer tests; null: the file is absent. `conflicts`: `after` is then the proposed text, unmerged. */
 export type TestFileChange = { path: string; before: string | null; after: string | null; conflicts?: Conflict[] }
 
 /** Returns the changes of a candidate to the files of answer tests on the present main. */

@@ -16,7 +16,7 @@ import { documentOfSeqId, versionOfBlob } from '../projection/version-queries.ts
 import { baseOf, type MainView, mergeFrontMatter, mergeIntoTarget, proposedContent } from './merge-candidate.ts'
 import { followFiles } from './rename/follow-files.ts'
 
-/** State for computing the result of a candidate. `leaves`: paths that other candidates, approved with it, free. */
+/** State of main for computing the result of a candidate. `leaves`: paths that candidates approved together with it leave free. */
 export type ProposalView = MainView & { parser: ParserPool; leaves?: ReadonlySet<string> }
 
 /** Changes of a curator on the way from candidate to Neuron. */
@@ -62,7 +62,7 @@ export async function proposalOf(
   if (candidate.target === null) return newPage(view, candidate, edit, ids)
   const target = findNeuron(view.sql, candidate.target)
   if (target === undefined) return restoredPage(view, candidate, edit, ids)
-  // The target did not exist then; this Neuron got its number later.
+  // The target did not exist at that time; the Neuron with its number is newer.
   if (candidate.base === null) throw new GanglionError('target_not_found')
   if (candidate.removes) return removal(candidate, target)
   return changedPage(view, candidate, { edit, ids, target })

@@ -31,7 +31,7 @@ export type MainPush = {
   /** Author of the candidates. */
   proposer: Actor
   origin: Origin
-  /** Action if main has moved since. */
+  /** Treatment of a push if main has moved since its base. */
   behind: 'refuse' | 'merge'
   /**
    * Set for a repository that follows main and has commits that main lacks. `merge`: merges even if it changes nothing. `merge nothing`:
@@ -40,7 +40,7 @@ export type MainPush = {
   follows?: 'merge' | 'merge nothing' | 'leave out' | undefined
 }
 
-/** Result. `commit`: undefined if main had everything already. */
+/** Result of a push. `commit`: undefined if main had everything already. */
 export type PushedMain = { commit: Oid | undefined; neurons: TakenNeuron[] }
 
 const propose = 'Propose it with: git push origin HEAD:refs/for/main'
@@ -95,7 +95,7 @@ export async function pushToMain(kb: KnowledgeBase, push: MainPush, now: () => D
   })
 }
 
-/** Changes of main by a push. */
+/** Changes that a push makes to main. */
 type PushedChanges = { neurons: PushedNeuron[]; files: FileContents }
 
 async function takenChanges(
@@ -119,7 +119,7 @@ async function mergedPush(kb: KnowledgeBase, view: MainView, push: MainPush): Pr
   return merged
 }
 
-/** Returns the candidates that a push approves, and whether it brings more than they propose. Links that follow a rename have no author. */
+/** Returns the candidates that a push approves, and whether it changes more than they propose. Updated links of a rename have no author. */
 async function takenCandidates(
   view: ProposalView,
   pages: readonly PushedNeuron[],
@@ -147,7 +147,7 @@ async function takenCandidates(
   let found: Promise<boolean> | undefined
   return {
     of,
-    // Cached, because some settings need it twice and others never.
+    // Cached, because some settings need the result twice and others never.
     writes: () => {
       found ??= writesMore()
       return found
@@ -184,8 +184,8 @@ export function subjectOf(neurons: readonly TakenNeuron[]): string {
 }
 
 /**
- * Returns trailers for the candidates and Neurons of a commit, above its own `Connector`: those of other connectors come first, each above
- * its connector.
+ * Returns trailers for the candidates and Neurons of a commit, to precede its own `Connector`. Those of other connectors come first, each
+ * before its connector.
  */
 export function approvalTrailers(neurons: readonly TakenNeuron[]): [string, string][] {
   const isOwn = ({ connector }: TakenNeuron) => Number(connector === undefined)

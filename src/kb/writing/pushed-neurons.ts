@@ -10,7 +10,7 @@ import { findNeuron, type NeuronRow } from '../projection/neuron-queries.ts'
 import type { Projection } from '../projection/projection.ts'
 
 export type PushedNeuron = {
-  /** Undefined for a new Neuron without a seqId yet. */
+  /** Absent if the Neuron is new and has no seqId yet. */
   seqId: string | undefined
   /** Version on main; undefined if it is new, or restored after it was deleted. */
   before: Pick<NeuronRow, 'documentId' | 'path' | 'blob' | 'title'> | undefined
@@ -21,7 +21,7 @@ export type PushedNeuron = {
   /** Blob of the page; undefined if it was deleted. */
   blob: Oid | undefined
   text: string | null
-  /** Candidate for exactly this removal, if it was approved. */
+  /** Candidate of this removal, if it was approved. */
   removal?: string | undefined
 }
 

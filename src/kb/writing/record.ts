@@ -10,7 +10,7 @@ import { formatSeqFloor, queueRef, seqFloorPath } from '../refs/kb-refs.ts'
 import { commitToQueue } from './commits.ts'
 
 const maxComments = 200
-/** Bytes of a record that comments leave to the decisions after them. */
+/** Bytes of a record that comments may not use, so that later decisions still fit. */
 const keptForDecisions = 64 * 1024
 
 export async function recordCandidate(
@@ -25,7 +25,7 @@ export async function recordCandidate(
   await commitToQueue(kb, staging, [candidate], { by, at: new Date(at), message })
 }
 
-/** The pending candidates of a connector for a Neuron. Within a write. */
+/** Returns the pending candidates of a connector for a Neuron. Must run within a write. */
 export async function pendingRecords(
   kb: KnowledgeBase,
   staging: Staging,

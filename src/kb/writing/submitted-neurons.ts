@@ -25,7 +25,7 @@ export type PushView = ProposalView & {
   isSince(commit: Oid): Promise<boolean>
 }
 
-/** @param from commit from which the pusher started */
+/** Returns the view of main for a push. @param from commit from which the pusher started */
 export function pushView({ repository, parser }: KnowledgeBase, view: MainView, from: Oid): PushView {
   const isSince = async (commit: Oid) => {
     if (await isAncestor(repository, commit, from)) return false
@@ -42,7 +42,7 @@ export type SubmittedNeuron = PushedNeuron & { base: { path: string; text: strin
 type Side = { blob: Oid; text: string; seqId: string | undefined }
 type Page = { path: string; before: Side | undefined; after: Side | undefined }
 
-/** Minimum similarity of two texts for one to count as the other after a move. */
+/** Minimum similarity of two texts to count as the same page after a move. */
 const leastResemblance = 0.5
 
 /**

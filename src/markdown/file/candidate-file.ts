@@ -23,7 +23,7 @@ const NumberText = z
 // Records accept only values that the API's schemas accept: any other would break every list that contains the candidate.
 const Confidence = NumberText.pipe(z.number().min(0).max(1))
 const Impact = NumberText.pipe(z.int().nonnegative())
-/** Text of a JSON object. */
+/** Schema of text that is a JSON object. */
 const JsonText = z.string().refine((text) => z.looseObject({}).safeParse(jsonOf(text)).success, 'must be a JSON object')
 const Mark = z
   .literal('true')

@@ -17,7 +17,7 @@ export type OpenedContent = {
   isUnreadable: boolean
 }
 
-/** Message for people about unreadable front matter, see {@link OpenedContent}. */
+/** Message for people about front matter that cannot be read, see {@link OpenedContent}. */
 export const unreadableHead = 'opens with front matter that may hide the page, of which some cannot be read'
 
 /** Keys that only the server sets, and keys that describe a request rather than the page. */

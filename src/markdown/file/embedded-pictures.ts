@@ -44,10 +44,10 @@ export function withoutPictureBytes(page: string): string {
   return replaced(page, embeddedPictures(page), () => '')
 }
 
-/** Data URL of a picture in a page. */
+/** Range, type and data of a picture that a page embeds as a data URL. */
 type EmbeddedPicture = { start: number; end: number; type: string; base64: string }
 
-/** Finds the end of the data by itself: a pattern for the whole URL exhausts the stack on a large picture. */
+/** Finds embedded pictures. A single pattern for the whole URL would exhaust the stack on a large picture. */
 function embeddedPictures(page: string): EmbeddedPicture[] {
   return Array.from(page.matchAll(scheme), ({ 0: { length }, 1: type = '', index: start }) => {
     notBase64.lastIndex = start + length

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { YamlInput } from '../yaml/yaml.ts'
 import { fileLayout, formatFrontMatter, parseFrontMatter } from './front-matter.ts'
 
-/** YAML, or JSON as its subset, between delimiters that differ from ours. */
+/** Matches YAML, or JSON as its subset, between delimiters that differ from ours. */
 const yamlBlock =
   /^[\s\p{Cf}]*(?:%YAML[^\n]*\n)?(?:---[ \t]{0,9}(?:json|ya?ml)?|;;;)[ \t]{0,9}(?:#[^\n]*)?\r?\n(.*?)(?<=\n)(?:---|;;;)[ \t]{0,9}(?:#[^\n]*)?(?:\n|$)/su
 const tomlBlock = /^\s*\+\+\+[ \t]*\r?\n(.*?)(?<=\n)\+\+\+[ \t]*(?:\r?\n|$)/s

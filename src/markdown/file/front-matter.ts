@@ -34,9 +34,9 @@ export type FrontMatter = {
   /** 1-based line of the body's start. */
   bodyLine: number
   problems: FrontMatterProblem[]
-  /** Block without its problems, if it has some and a part can be parsed. */
+  /** Repaired block, if the block has problems and a part of it can be parsed. */
   mended?: string
-  /** True if `mended` lacks a part of the block. */
+  /** True if `mended` lacks a part of the original block. */
   isCut?: boolean
   /** True if an unparsed part may restrict the readers. `data` then has the empty audience. */
   mayHide: boolean
@@ -51,13 +51,13 @@ export type FileLayout = { eol: LineEnding; bodyStart: number } & (
 const require = createRequire(import.meta.url)
 const opening = /^\uFEFF?---[ \t]*(\r?\n)/
 const closing = /(?<=\n)---[ \t]*(?:\r?\n|$)/g
-/** Start of front matter in other tools: `+++`, `;;;`, `---json`, or `---` after empty lines. */
+/** Matches the start of front matter in other tools: `+++`, `;;;`, `---json`, or `---` after empty lines. */
 const foreignBlock = /^[\s\p{Cf}]*(?:---|\+\+\+|;;;)/u
-/** Block of another tool up to its closing line, or a YAML block closed by `...`. */
+/** Matches a block of another tool up to its closing line, or a YAML block closed by `...`. */
 const foreignHead = /^[\s\p{Cf}]*(?:---|\+\+\+|;;;)[^\n]*\n[\s\S]*?(?<=\n)(?:---|\+\+\+|;;;|\.\.\.)[^\S\n]*(?:\n|$)/u
-/** Lines that may precede front matter: a heading, a directive, a comment, a delimiter. */
+/** Matches lines that may precede front matter: a heading, a directive, a comment, a delimiter. */
 const preamble = /^[\s\p{Cf}]*(?:#|%|<!--|-->|[-+;*=~`–—\\]{3})/u
-/** Tags with their values, and an audience other than all readers, in any markup. */
+/** Matches tags with their values, and an audience other than all readers, in any markup. */
 const taggedAs = /(?:^|[{,])[^\p{L}\p{N}\n]{0,20}tags?[^\p{L}\p{N}\n]{0,20}[:=][^\n]*(?:\n[^\p{L}\p{N}\n][^\n]*)*/gimu
 const seenByFew =
   /(?:^|[{,])[^\p{L}\p{N}\n]{0,20}audience[^\p{L}\p{N}\n]{0,20}[:=](?:[^\p{L}\p{N}]{0,20}(?:curator|tool|student|internal)\b|\s*\[\s*\])/imu

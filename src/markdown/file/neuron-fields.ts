@@ -14,9 +14,9 @@ const Flag = Text.toLowerCase()
   .pipe(z.enum(['true', 'false'], 'must be true or false'))
   .transform((text) => text === 'true')
 const JsonObject = Text.refine(isJsonObject, 'must be a JSON object, as text')
-/** List of texts, or as in Obsidian, text with commas. */
+/** Schema of a list of texts, or as in Obsidian, of one text with commas. */
 const TextList = z.union([z.string().transform(splitAtCommas), z.array(z.string())], 'must be a list of texts')
-/** Tags. Blanks separate tags that are given as one text, since tools that write them so allow no blanks in a tag. */
+/** Schema of tags. Blanks separate tags that are given as one text, since tools that write them so allow no blanks in a tag. */
 const Tags = z
   .union([z.string().transform((text) => text.split(/[,\s]+/)), z.array(z.string())], 'must be a list of texts')
   .transform((tags) => tags.map((tag) => tag.replace(/^#/, '')).filter((tag) => tag !== ''))
@@ -27,7 +27,7 @@ const Edge = z.object(
 )
 // Fields that answers repeat are parsed by the schemas of the answers, so that no file can break an answer.
 const SourceReference = z.object(answered.SourceField.shape, 'must be a map of texts')
-/** Day. A time after it, as other tools write, is accepted and ignored. */
+/** Schema of a day. Accepts and ignores a time after it, which other tools write. */
 const Day = z
   .string()
   .transform((text) => text.replace(/^(.{10})[T ].*$/s, '$1'))
@@ -57,7 +57,7 @@ export const neuronKeys = [
 ] as const satisfies readonly (keyof NeuronFields)[]
 
 const known: ReadonlySet<string> = new Set(neuronKeys)
-/** Key that stores the `id` of another tool. */
+/** Key that stores another tool's `id`, which would otherwise be taken for ours. */
 export const foreignIdKey = 'imported-id'
 /** Spellings of list keys in other tools. */
 const spellings = { tags: /^\s*tags?\s*$/i, aliases: /^\s*alias(?:es)?\s*$/i, audience: /^\s*audience\s*$/i } as const

@@ -17,9 +17,9 @@ import { type PropertyLink, propertyLinks } from './property-links.ts'
 
 export type NeuronFile = {
   fields: NeuronFields
-  /** Keys that Ganglion does not interpret. */
+  /** Keys that Ganglion does not interpret, with their values. */
   extra: Record<string, YamlValue>
-  /** Links in those keys. */
+  /** Links in the values of those keys. */
   propertyLinks: PropertyLink[]
   content: string
   /** 1-based line of the content's start. */

@@ -13,16 +13,16 @@ import { editFrontMatter, FrontMatterError } from './front-matter-edit.ts'
 import { readNeuronFields } from './neuron-fields.ts'
 import { changeProperties } from './property-links.ts'
 
-/** New target of a link, and the label to show if it is not the target itself. */
+/** New target of a link, and the label to show if it differs from the target. */
 export type NewTarget = { target: string; alias?: string }
 
-/** Link as written; `kb` as the link names it. */
+/** Link as written. `kb`: name of the knowledge base in the link. */
 export type RetargetedLink = Pick<WrittenLink, 'target' | 'form' | 'kb'>
 
 /** Returns the new target of a link, or undefined to keep it. */
 export type Retarget = (link: RetargetedLink) => NewTarget | undefined
 
-/** Characters that would end a link or its target, or begin another part of it. */
+/** Matches characters that would end a link or its target, or begin another part of it. */
 const unwritable = /[[\]|#\\\p{Cc}\p{Zl}\p{Zp}]/u
 const unwritableAlias = /[[\]|\\\p{Cc}\p{Zl}\p{Zp}]/u
 

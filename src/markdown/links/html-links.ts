@@ -12,10 +12,10 @@ export type HtmlLink = {
 
 /** Matches text that may contain a link in HTML. */
 export const mayLinkInHtml = /<(?:a|img)(?:\s|$)/im
-/** Constructs that contain no elements. */
+/** Matches constructs that contain no elements. */
 const unseen = /<!--.*?(?:-->|$)|<(script|style|template|textarea)[\s>].*?(?:<\/\1\s*>|$)/gis
 const quoted = `\\s*(?:"[^"]{0,2000}"|'[^']{0,2000}')`
-/** A `>` in quotes does not end a tag; unclosed quotes are ordinary characters. Bounded, so that it takes linear time. */
+/** Pattern of a tag. A `>` in quotes does not end it; unclosed quotes are ordinary characters. Bounded, so that it takes linear time. */
 const linkTag = new RegExp(`<(a|img)(\\s[^<>=]*(?:=(?:${quoted}|(?!${quoted}))[^<>=]*){0,50})>`, 'gi')
 const attribute = /([^\s"'=<>/]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>`]+)))?/g
 

@@ -8,9 +8,9 @@ import { parseDestination } from './markdown-link.ts'
 export type LinkSegment = { links: WikiLink[] } | { source: string; line: number }
 
 const mayLink = new RegExp(`\\[\\[|\\]\\(|${mayLinkInHtml.source}`, mayLinkInHtml.flags)
-/** Characters of a table's delimiter row, with any quote or list markers before it. */
+/** Matches the characters of a table's delimiter row, with any quote or list markers before it. */
 const delimiterRow = /^[\s>*+\-\d.)|:]+$/
-/** Constructs that may absorb a bracket: escapes, math, HTML and autolinks, other links, and definitions. */
+/** Matches constructs that may absorb a bracket: escapes, math, HTML and autolinks, other links, and definitions. */
 const taking = /[\\$<@]|\[\[|\]\(|\]:|:\/\/|www\./i
 /** Matches an escaped character, a wiki link, or a Markdown link without special characters. */
 const link = /\\[!-/:-@[-`{-~]|(!?)(?:\[\[([^[\]]+)\]\]|\[(?!\^)([^[\]<\\@:]*)\]\(([^\s\p{Cc}()`[\]<>\\&]*)\))/gu

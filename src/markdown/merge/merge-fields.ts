@@ -13,7 +13,7 @@ export type FieldMerge = {
   conflicts: string[]
 }
 
-/** Keys that record where a version came from. A change of them is not meant as an edit. */
+/** Keys that record where a version came from. They do not count as edits. */
 const provenance: ReadonlySet<string> = new Set(['connector', 'sourceUrl', 'candidate', 'metadata', 'sources'])
 const sets: ReadonlySet<string> = new Set(['tags', 'aliases', 'edges'])
 
@@ -40,7 +40,7 @@ export function mergeFields({ base, current, proposed }: Versions<YamlMap>, told
   return { fields, settled, conflicts }
 }
 
-/** Undefined if the key is absent. */
+/** Value of a key; undefined if the key is absent. */
 type Value = YamlValue | undefined
 
 function changeOfOneSide({ base, current, proposed }: Versions<Value>): { value: Value } | undefined {

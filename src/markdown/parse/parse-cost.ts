@@ -60,7 +60,7 @@ class CostCounter {
   #run = { ...noRun }
   #levels: Level[] = []
   #quote = ''
-  /** Number of nested lists and quotes. */
+  /** Nesting depth of lists and quotes. */
   #nested = 0
   #pieces = 0
   #isTable = false

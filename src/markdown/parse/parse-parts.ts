@@ -21,11 +21,11 @@ const fence = /^(?<before>[ \t]*(?:[-+*][ \t]+)*)(?<marker>`{3,}(?=[^`]*$)|~{3,}
 
 type State =
   | { in: 'text' }
-  /** HTML up to the next blank line. */
+  /** State of HTML that ends at the next blank line. */
   | { in: 'html' }
-  /** Fenced code. `column`: that of its opening fence. */
+  /** State of fenced code. `column`: column of the opening fence. */
   | { in: 'code'; column: number; marker: string }
-  /** A construct whose end only a parser can find. */
+  /** State of a construct whose end only a parser can find. */
   | { in: 'unknown' }
 
 /**

@@ -13,13 +13,13 @@ export type Block = {
 
 const blank = /^[ \t]*$/
 /**
- * Start of HTML that a blank line does not end (conditions 1 to 5 of CommonMark's HTML blocks; 6 and 7 end where a block does), preceded
- * only by markers of quotes, lists or items.
+ * Matches the start of HTML that a blank line does not end (conditions 1 to 5 of CommonMark's HTML blocks; 6 and 7 end where a block
+ * does), preceded only by markers of quotes, lists or items.
  */
 export const openHtml = /^[\s>*+\-\d.)]*<(?:[!?]|(?:script|pre|style|textarea)(?:[\s>]|$))/i
-/** Comment that ends on its first line, which also ends its block. */
+/** Matches a comment that ends on its first line, which also ends its block. */
 export const closedComment = /^[\s>*+\-\d.)]*<!--.*-->/
-/** Start of any HTML, in which a line that looks like a fence is none. */
+/** Matches the start of any HTML, in which a line that looks like a fence is none. */
 export const anyHtml = /^[\s>*+\-\d.)]*</
 
 /**

@@ -31,7 +31,7 @@ export class BudgetPool<Request, Result> {
     let isDone = false
     const watch = async () => {
       const worker = pool.threads.find(({ threadId }) => threadId === started[0])
-      // The CPU time of a thread that has just ended is unknown.
+      // The CPU time of a thread that has just ended cannot be read.
       const used = await worker?.cpuUsage().catch(() => undefined)
       if (isDone) return
       if (used !== undefined && (used.user + used.system) / 1000 - (started[1] ?? 0) > budget) limit.abort()

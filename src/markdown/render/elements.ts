@@ -1,6 +1,6 @@
 import type { Element, ElementContent, Nodes, Properties, Root } from 'hast'
 
-/** Element, and whether it is in a link. */
+/** Element of a tree. `isInLink`: true inside a link. */
 export type PlacedElement = { element: Element; isInLink: boolean }
 
 /** Returns the elements of a tree in order. The list is not affected by later changes of the tree. */

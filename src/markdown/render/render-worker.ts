@@ -1,7 +1,7 @@
 import { type BudgetTask, noteStart } from '../pool/budget-pool.ts'
 import { type RenderedParts, type RenderRequest, renderBlocks } from './render-markdown.ts'
 
-/** Start of a line that begins an element: a heading, a list item, a quote or a table row. */
+/** Matches the start of a line that begins an element: a heading, a list item, a quote or a table row. */
 const blockStart = /^[ \t]*(?:[#>|]|[-+*][ \t]|\d{1,9}[.)][ \t])/gm
 const maxBlocks = 25_000
 

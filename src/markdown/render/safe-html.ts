@@ -1,6 +1,6 @@
 import type { Options } from 'rehype-sanitize'
 
-/** Prefix of ids in a page's content, which keeps them distinct from those of the surrounding frame. */
+/** Prefix of ids in a page's content, which keeps them distinct from the ids of the console around it. */
 export const contentIdPrefix = 'md-'
 
 const tagNames = [

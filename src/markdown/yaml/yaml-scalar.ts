@@ -6,7 +6,7 @@ export type YamlMap = { [key: string]: YamlValue }
 export type ScalarContext = 'block' | 'flow'
 
 const indicatorFirst = /^[-?:,[\]{}#&*!|>'"%@`=<~. ]/
-/** Controls, format characters, lone surrogates, and every space but U+0020: tools disagree on them outside of quotes. */
+/** Matches controls, format characters, lone surrogates, and every space but U+0020, which tools treat differently outside of quotes. */
 const fragile = /\p{C}|(?! )\p{Z}/u
 const flowIndicator = /[,[\]{}:]/
 

@@ -20,7 +20,7 @@ import { relativePath } from './name-change.ts'
 
 type Sql = Projection['read']
 
-/** Moving page: its path on main, its new path, and its text to write. */
+/** Page that moves: its path on main, its new path, and its text to write. */
 type MovedPage = { seqId: string; from: string; path: string; text: string }
 
 /** Files that the same commit writes (true) or removes (false), by path. */

@@ -39,7 +39,7 @@ export type Rename = { seqId: string; after: NeuronIdentity }
 
 type Sql = Projection['read']
 
-/** Preference among several names of one Neuron for a target that is spelled like none of them. */
+/** Kinds of names, preferred first, for a target whose spelling matches none of the Neuron's names. */
 const likelyKinds = ['title', 'alias', 'file', 'path', 'seqId'] as const
 
 /**
@@ -219,7 +219,7 @@ export function relativePath(from: string, to: string): string {
   return [...folders.slice(shared).map(() => '..'), ...names.slice(shared)].join('/')
 }
 
-/** Name by which links reach a Neuron now, and which in this spelling it would lose. */
+/** Name that leads to a Neuron now and that the commit removes. */
 export type LostName = { exact: string; kind: NameKind }
 
 function isPath(kind: NameKind): boolean {
@@ -249,9 +249,9 @@ export function lostNames(
 type KeptLinks = {
   sql?: Sql
   sight?: LinkSight | undefined
-  /** True if the commit removes a link from its page. */
+  /** Returns true if the commit removes a link from its page. */
   isGone?: (link: LinkRow) => boolean
-  /** True if the rename reverts another. */
+  /** True if this rename reverts an earlier one. */
   isTakenBack?: boolean
 }
 
