@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readIfThere } from '../system/read-if-there.ts'
 
-/** Knowledge base and keys that the first start of a data directory created. The tokens are shown only once. */
+/** Knowledge base and keys created by the first start of a data directory. The tokens are shown only once. */
 export type FirstSteps = { kb: string; curatorToken: string; appToken: string }
 
 /**

@@ -8,7 +8,7 @@ import { addOptions } from './options.ts'
 import { type Environment, readEnvironment } from './settings/environment.ts'
 import { addSettingsOfFiles } from './settings/setting-files.ts'
 
-/** Result of a command, for programs and for people. If it is negative, the exit code is 1. */
+/** Result of a command, for programs and for people. `isNegative`: the exit code is 1. */
 export type CommandAnswer = { json: unknown; text: string; isNegative?: boolean }
 
 const DataOptions = z.object({ data: z.string().min(1).optional(), config: z.string().min(1).optional() })
@@ -33,8 +33,8 @@ export function act<Schema extends z.ZodObject>(
 }
 
 /**
- * Makes a command ask a running server over HTTP, without a data directory: as {@link act}, with `--url` and `--json`.
- * @param key description of the key that GANGLION_KEY must hold, for people
+ * Makes a command call a running server over HTTP, without a data directory: as {@link act}, with `--url` and `--json`.
+ * @param key description of the key that GANGLION_KEY must contain, for people
  */
 export function askServer<Schema extends z.ZodObject>(
   command: Command,

@@ -14,7 +14,7 @@ export function formatText(findings: readonly Finding[], files: number): string 
   ].join('\n')
 }
 
-/** Formats findings as GitLab shows them next to the lines of a merge request: the part of Code Climate's format that it reads. */
+/** Formats findings in the part of Code Climate's format that GitLab reads to show them next to the lines of a merge request. */
 export function formatCodeClimate(findings: readonly Finding[]): string {
   const seen = new Map<string, number>()
   const issues = findings.map(({ path, line, severity, rule, message }) => {

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { z } from 'zod'
 
 type Help = {
-  /** Placeholder of the value, such as `<slug>`; undefined for a switch. For an argument, the suffix of its name. */
+  /** Placeholder of the value, such as `<slug>`. Undefined for a switch. For an argument, a suffix to its name. */
   value?: string | undefined
   text?: string | undefined
   isArgument?: boolean

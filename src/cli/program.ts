@@ -4,7 +4,7 @@ import { runCommand } from './run-command.ts'
 
 type Adder = (program: Command) => void
 
-/** All commands, in the order of the help. Only the commands that the first word needs are loaded. */
+/** All commands, in the order of the help. Only those that match the first word are loaded. */
 export const commands: readonly { words: readonly string[]; load: () => Promise<Adder> }[] = [
   { words: ['serve'], load: async () => (await import('./commands/serve.ts')).addServeCommand },
   { words: ['tenant'], load: async () => (await import('./commands/tenant.ts')).addTenantCommands },

@@ -44,7 +44,7 @@ const SHUTDOWN = 30_000
 const databasePause = 2_000
 /** Signals whose default action ends the process with an exit code other than 0. */
 const otherSignals: closeWithGrace.AllEvents[] = ['SIGHUP', 'SIGQUIT', 'SIGUSR2', 'SIGTRAP', 'SIGABRT']
-/** Maximum retries of each request of a compile, and the factor by which its timeout exceeds that of chat. */
+/** Maximum retries of a compile's request to the model, and the ratio of its timeout to that of chat. */
 const [compileRetries, compilePatience] = [2, 2]
 
 /** Starts everything and resolves once requests are served. A signal stops everything in reverse order. */

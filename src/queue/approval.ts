@@ -31,7 +31,7 @@ import { awaitingText, isOpenToCurators } from '../rules/deciding.ts'
 import { doorOf, isFirstCome } from '../rules/neurons/first-come.ts'
 import { formatSeqId } from '../rules/neurons/seq-id.ts'
 
-/** Approval that is recorded as a vote, since more are needed. */
+/** Result of an approval that is recorded as a vote, because more approvals are needed. */
 type VotedFor = { awaiting: Awaiting }
 
 /** Thrown if only a curator may approve: no policy may show a Neuron to more readers, or change what its author may not have seen. */
@@ -41,7 +41,7 @@ export class CuratorNeeded extends Error {
   }
 }
 
-/** Person, key or policy that approves, and when. */
+/** Approving person, key or policy, and the time. */
 export type Approver = { by: Actor; at: Date }
 
 /** Returns main as a write sees it; without a write, as it is committed. */
@@ -116,7 +116,7 @@ export async function landPages(
   return { commit: await commitToMain(kb, staging, { ...landing, files, decided, at }) }
 }
 
-/** Page of one candidate. */
+/** Proposed page of one candidate. */
 type CandidatePage = Proposal & { candidate: Candidate }
 
 /** Returns the changes of files by an approval: the page, its pictures and answer tests, and pages whose links follow its new name. */

@@ -15,7 +15,7 @@ import type { Candidate } from '../rules/candidates/candidate.ts'
 import { countLines } from '../rules/text/anchors.ts'
 import { unixLines } from '../rules/text/line-endings.ts'
 
-/** Version of its target that a correction was written from. `isGiven`: its sender named it. */
+/** Version that a correction was written from. `isGiven`: true if the sender named it. */
 export type CorrectionBase = { blob: string; title: string; isGiven: boolean; warnings: Warning[] }
 
 /** Text of a correction, and the version that its sender names: by an entity tag, a commit or a number. */
@@ -97,7 +97,7 @@ function namedVersion(
   return { field: 'metadata', key: 'baseVersion', row: versionBefore(sql, seqId, baseVersion + 1) }
 }
 
-/** Nearest version. `equals`: version that already has the text. */
+/** Version with the fewest different lines. `equals`: version that already has the text. */
 type Nearest = { base: Version; equals: Version | undefined }
 
 /**

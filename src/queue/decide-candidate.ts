@@ -136,7 +136,7 @@ export async function approveCandidate(
     async (staging) => {
       const { approval } = findCandidate(kb.projection.write, candidateId) ?? {}
       const isAgain = approval !== undefined
-      // An edit of a candidate that others have approved would be lost.
+      // Repeating an approval is allowed, but not with an edit of a page that others have approved: it would be lost.
       if (isAgain && editedFields(edit).length > 0 && !(await isApprovedBy(staging, approval, actor))) {
         throw new GanglionError('not_pending')
       }

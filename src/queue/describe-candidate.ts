@@ -22,17 +22,17 @@ type QueuedRecord = Queued & { candidate: Candidate }
 
 /** Change of a page that a candidate proposes, or has made. Pages are whole files. */
 export type PageChange = {
-  /** Undefined for a new page. */
+  /** Page before the change. Undefined for a new page. */
   before?: string | undefined
-  /** Page with the candidate, with markers around conflicts. Undefined if the page is removed, or cannot be made. */
+  /** Page after the change, with markers around conflicts. Undefined if the page is removed, or cannot be made. */
   after?: string | undefined
   title: string
   path?: string | undefined
-  /** Present path of the page, if approving moves it. */
+  /** Present path of the page, if the change moves it. */
   movedFrom?: string | undefined
   /** Commit of the version in `before`. */
   commit?: string | undefined
-  /** Reason why it cannot be approved as it is. */
+  /** Error that prevents an approval of the candidate as it is. */
   problem?: ErrorCode
   conflicts?: z.infer<typeof MergeConflict>[]
 }
@@ -41,7 +41,7 @@ export type PageChange = {
 export type DescribedCandidate = QueuedRecord & {
   change: PageChange
   decisions: CandidateDetail['decisions']
-  /** Changes in the files of answer tests, while it is pending. */
+  /** Changes of answer test files, while the candidate is pending. */
   tests: NonNullable<CandidateDetail['tests']>
   /** Approvals that `kb.yaml` still requires, and the votes that count. */
   awaiting?: Awaiting | undefined

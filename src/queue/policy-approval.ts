@@ -16,13 +16,13 @@ import { KeyedLock } from '../system/concurrency/keyed-lock.ts'
 import { approveStaged, CuratorNeeded } from './approval.ts'
 import { approveUnchanged, recordedSender, type SameText, sameText } from './same-text.ts'
 
-/** Reason why a curator decides, and zone. The sender sees the reason, but may not know what the warning says. */
+/** Reason and zone for leaving a candidate to a curator. The sender sees the reason, but may not see the warning. */
 export type Objection = { reason: string; warning?: string; zone?: 'yellow' | 'red' }
 
 const attempts = 3
 export const copyOfPage: Objection = { reason: 'nearly the same as another page' }
 
-/** True if candidates that the policy approves are tested first. */
+/** True if answer tests run before the policy approves candidates. */
 export function isTestedFirst({ projection }: KnowledgeBase, { onBreak }: Pick<KbSettings, 'onBreak'>): boolean {
   return onBreak !== 'allow' && hasTestFiles(projection.write)
 }
@@ -144,7 +144,7 @@ export async function approveByPolicy(
   }
 }
 
-/** Returns a sentence as a clause, because a reason is shown within sentences: `Why it waits: …` */
+/** Returns a sentence as a clause to follow a colon: `Why it waits: …` */
 function clauseOf(sentence: string): string {
   return sentence.charAt(0).toLowerCase() + sentence.slice(1).replace(/\.$/, '')
 }

@@ -10,9 +10,9 @@ import { inUse } from '../system/concurrency/present-work.ts'
 import { withTimeout } from '../system/concurrency/with-timeout.ts'
 import { approveTested, leaveToCurator } from './policy-approval.ts'
 
-/** Milliseconds that a submission waits for the verdict. */
+/** Maximum milliseconds that a submission waits for the verdict. */
 const patienceMs = 2_000
-/** Milliseconds before the first retry after an error, and maximum. */
+/** Milliseconds before the first retry after an error, and maximum before later ones. */
 const [firstPauseMs, longestPauseMs] = [1_000, 60_000]
 
 export const policyVerdicts = onePer((kb: KnowledgeBase, ctx: Context) => new PolicyVerdicts(kb, ctx))
@@ -71,7 +71,7 @@ class PolicyVerdicts {
     this.#background = undefined
   }
 
-  /** @returns false if something is left to decide */
+  /** Decides the unfinished candidates. @returns false if some are left */
   #follow(): Promise<boolean> {
     const { identity, projection } = this.#kb
     if (firstUnfinished(projection.read).length === 0) return Promise.resolve(true)
@@ -100,7 +100,7 @@ class PolicyVerdicts {
     return undefined
   }
 
-  /** @returns false if another node decides */
+  /** Decides a candidate. @returns false if another node decides instead */
   #decideAlone(candidate: Unfinished, failed: Set<string>): Promise<boolean> {
     const { db } = this.#ctx.database
     const decide = async () => {

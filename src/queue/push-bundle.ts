@@ -26,7 +26,7 @@ import { type Approver, type Landing, landPages, proposalViewOf, recordVotes } f
 import { candidateChange } from './heads/candidate-change.ts'
 import { seenOf } from './heads/judged-head.ts'
 
-/** Pending candidates of a push, as one entry of the queue. `says`: description of its effect, in lines. */
+/** Pending candidates of a push, as one entry of the queue. `says`: lines that describe what they change. */
 export type BundleEntry = { members: { id: string; title: string; isEdited: boolean }[]; says: string[]; seen: string }
 
 export function bundleEntry(sql: AllTables, row: CandidateRow): BundleEntry | undefined {
@@ -75,7 +75,7 @@ function leftBy(sql: AllTables, { target, path, removes }: Mate): string | undef
   return removes || place !== path ? place : undefined
 }
 
-/** Bundle of a candidate, as it was seen. */
+/** Bundle of a candidate, with the `seen` value under which it was reviewed. */
 type JudgedBundle = { candidateId: string; seen: string }
 
 /** Candidates of a bundle, and the paths that they free for each other. */

@@ -30,16 +30,16 @@ export type SameText = {
   unchanged?: NeuronRow | undefined
   /** Pages that a new page would nearly repeat, most similar first. */
   similar: Warning[]
-  /** True if an approval by the policy would copy one of them. */
+  /** True if one of them is so similar that an approval by the policy would make a copy. */
   isCopy: boolean
 }
 
 type Sender = Pick<Caller, 'role' | 'audience'> & { sees: KbView['sees'] }
 
 const maxTold = 3
-/** Minimum resemblance of pages that are reported, and of those that count as copies. */
+/** Minimum resemblance of pages to be reported, and to count as copies. */
 const [leastTold, leastCopy] = [0.8, 0.9]
-/** Minimum number of words: shorter texts are similar by chance. */
+/** Minimum number of words to compare, since shorter texts are similar by chance. */
 const leastWords = 16
 /** Number of words in each of two sets by which pages are found, so that one changed word hides no page. */
 const wordsOfSet = 6
@@ -151,7 +151,7 @@ function found({ sql }: ProposalView, content: string, { sees }: Sender): string
   return neuronsWithWords(sql, sets, { sees, limit: maxCompared })
 }
 
-/** True if a page already has everything else that a new page would have. */
+/** True if a page already has the tags and the audience that a new page would get. */
 function hasFields({ tags, audience }: NeuronRow, { metadata }: Candidate): boolean {
   const wished = readMetadata(parseMetadata(metadata).data)
   const own = new Set(tags.map(tagKey))

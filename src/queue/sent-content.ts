@@ -9,7 +9,7 @@ type SentContent = {
   content: string
   metadata: string | null
   fields: ReturnType<typeof readMetadata>
-  /** Differences from what was sent. */
+  /** Warnings about differences from what was sent. */
   warnings: Warning[]
   /** True if front matter of the content is unreadable and may hide the page. */
   isUnreadable: boolean

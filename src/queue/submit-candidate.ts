@@ -39,17 +39,17 @@ const targetingKinds: ReadonlySet<CandidateKind> = new Set(['user-correction', '
 
 export type SubmitOptions = {
   idempotencyKey?: string | undefined
-  /** Request that the idempotency key is bound to, if the client sent something else. `body`: replaces the candidate. */
+  /** Request that the idempotency key is bound to. `body`: value to bind instead of the candidate, if the client sent something else. */
   request?: { route: string; body?: unknown }
-  /** Tag of the Neuron that was read, as HTTP sends it; see `metadata.baseCommit`. */
+  /** Entity tag of the Neuron that was read; see `metadata.baseCommit`. */
   ifMatch?: string | undefined
-  /** True if the title describes the proposal, and is no new title for its target. */
+  /** True if the title describes the proposal instead of being a new title for the target. */
   isSubject?: boolean
   /** True to remove the target: content and title are ignored. */
   removes?: boolean
   /** Connector of the entry point, which is the default of a sender that names none. */
   door?: 'api' | 'mcp'
-  /** Part of the service that submits for itself. It makes one candidate for each fingerprint, which is in the metadata. */
+  /** Part of the service that submits in its own name. It makes one candidate for each fingerprint. */
   service?: { actor: Actor; fingerprint: string }
 }
 
@@ -69,7 +69,7 @@ export async function submitCandidate(
   const submit = async (id: string) => {
     const submitted = await kb.write((staging) => submitStaged(kb, staging, build, id, ctx.now()))
     const { row, warnings, awaitsTests } = submitted
-    // It is on the queue: whatever fails from here on, that is the answer.
+    // The candidate is on the queue, so later failures do not change the answer.
     const verdict = awaitsTests && (await committed(row.id, warnings).catch((error) => void ctx.onError(error)))
     const receipt = verdict ?? toReceipt(ctx, kb, submitted)
     // A fingerprint identifies one candidate. A repeated response is not recorded as an event.
@@ -113,11 +113,11 @@ type Draft = Pick<
   settings: Awaited<ReturnType<KnowledgeBase['settings']>>
   /** Warnings for the sender. */
   warnings: Warning[]
-  /** True if front matter of its content is unreadable and may hide the page. */
+  /** True if front matter of the content is unreadable and may hide the page. */
   isUnreadable: boolean
 }
 
-/** Result. `awaitsTests`: the policy approves it once the answer tests have run. */
+/** Submitted candidate. `awaitsTests`: the policy approves it once the answer tests have run. */
 type Submitted = { row: CandidateRow; warnings: Warning[]; awaitsTests?: true }
 
 async function prepareCandidate(
@@ -189,7 +189,7 @@ async function submitStaged(
   const row = findCandidate(sql, id)
   if (row === undefined) throw new GanglionError('internal')
   if (row.status !== 'pending' || !row.approvedByPolicy) return { row, warnings }
-  // An approval that changes nothing breaks no test.
+  // An approval without changes cannot break a test.
   if (same?.unchanged === undefined && isTestedFirst(kb, draft.settings)) {
     // It may become pending when nothing can be rolled back any more.
     await requireWaitingRoom(kb, draft.createdBy)
@@ -286,7 +286,7 @@ async function refuseConflict(view: ProposalView, candidate: Candidate): Promise
   }
 }
 
-/** A hidden target is treated as missing, but a curator may still approve the candidate. */
+/** Returns the problem with a target, if any. A hidden target counts as missing, but a curator may still approve. */
 function problemWithTarget(
   target: string | undefined,
   neuron: NeuronRow | undefined,

@@ -41,7 +41,7 @@ export function takenNames(
   ]
 }
 
-/** Warns a curator of the name that a candidate's Neuron would yield to another, or yields once it is approved. */
+/** Returns warnings for a curator about names that the candidate's Neuron yields to others, or would yield once approved. */
 export function namesTakenFrom(sql: MainTables, { approval, target }: CandidateRow, candidate: Candidate): string[] {
   const { title, removes, renames = false } = candidate
   if (removes || !isFirstCome(candidate)) return []

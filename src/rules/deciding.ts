@@ -15,13 +15,13 @@ export type Deciding = {
   owners: OwnerRule[]
   /** Number of people who must approve a candidate of a zone. `keepOnMerge`: votes survive clean merges with others' changes. */
   approvals: Record<'yellow' | 'red', number> & { keepOnMerge: boolean }
-  /** Whether an author of a candidate counts as an approver. */
+  /** True if an author of a candidate counts as an approver. */
   authorMayApprove: boolean
 }
 
 /**
- * Approving person or key, the same for each of their keys and sessions. `names`: names under which `owners` may list them. `connectors`:
- * connectors that the key may speak as.
+ * Person or key that approves, the same for each of their keys and sessions. `names`: names under which `owners` may list them.
+ * `connectors`: connectors that the key may name as its own.
  */
 export type Decider = { id: string; names: readonly string[]; mayDecide: boolean; connectors?: readonly string[] }
 
@@ -102,7 +102,7 @@ export function mayBeAmong(authors: ReadonlySet<string>, { id }: Pick<Decider, '
 
 export function awaitingText({ votes, owners }: Awaiting): string {
   const theirs = owners.map((people) => `the approval of ${people.join(' or ')}`).join(', and ')
-  // An owner's approval is one of the votes.
+  // An owner's approval counts as one of the votes.
   if (theirs !== '' && votes < 2) return `It needs ${theirs}.`
   const more = counted(votes, 'more approval')
   return theirs === '' ? `It needs ${more}.` : `It needs ${more}, among them ${theirs}.`

@@ -6,7 +6,7 @@ const and = new Intl.ListFormat('en-GB')
 
 /**
  * Returns lines for a terminal about the answer tests whose result approvals change, none if nothing changes.
- * @param approvals their number
+ * @param approvals number of approvals
  */
 export function effectLines(
   { state, reason = '', tests, broken, mended, changed }: TestEffects,

@@ -10,12 +10,12 @@ import { pathProblem } from './paths/portable-path.ts'
 
 // `kb.yaml` is parsed with YAML's failsafe schema: every scalar is text, and an empty value is the empty text.
 
-/** Setting that is unset if its value is empty. */
+/** Returns a schema in which an empty value means that the setting is absent. */
 const orUnset = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === '' || value === null ? undefined : value), schema)
 const section = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.preprocess((value) => (value === '' || value == null ? {} : value), z.object(shape))
-/** List that is empty, and not the default, if its value is empty. */
+/** Returns a schema in which an empty value means an empty list, not the default. */
 const list = <Item extends z.ZodType>(item: Item, { error, max = Number.POSITIVE_INFINITY }: ListOptions = {}) =>
   z.preprocess((value) => (value === '' ? [] : value), z.array(item, error).max(max))
 type ListOptions = { error?: string; max?: number }
@@ -33,7 +33,7 @@ const Votes = number(/^[1-9]$/, 'must be a number of people, 1 to 9')
 const Flag = z.enum(['true', 'false']).transform((text) => text === 'true')
 const Names = list(line(100))
 
-/** Path of a file or folder. Patterns are rejected, since they would match no file. */
+/** Schema of a path of a file or folder. Rejects patterns, since they would match no file. */
 const Place = line(100).refine(
   (path) => pathProblem(path.replace(/\/+$/, '')) === undefined,
   'must be the path of a file or folder in the repository, and no pattern',
@@ -89,7 +89,7 @@ const parts = {
     'en',
   ),
   tone: part(orUnset(z.string().max(2000).nullable().default(null)), null),
-  /** Null: the policy approves nothing. */
+  /** Settings of the policy. Null: the policy approves nothing. */
   policy: part(
     section({
       threshold: Fraction.default(0.8),
@@ -99,7 +99,7 @@ const parts = {
     }),
     null,
   ),
-  /** Null: the policy approves nothing, since any zone may have been red. */
+  /** Zones of candidates. Null: the policy approves nothing, since any zone may have been red. */
   zones: part(
     section({
       kinds: orUnset(z.partialRecord(CandidateKind, Zone).default({})),

@@ -4,16 +4,16 @@ import type { KbSettings, Policy, Zones } from './kb-settings.ts'
 
 export type Judged = {
   kind: CandidateKind
-  /** 0 to 1. */
+  /** Confidence of the sender, from 0 to 1. */
   confidence: number | null
   connector: string
-  /** Connector of the entry point. Its zone applies to every sender that may not speak as `connector`. */
+  /** Connector of the entry point. Its zone applies to every sender that may not use `connector`. */
   door: string
-  /** True if the key may claim this connector: trust comes from the key, never from the text. */
+  /** True if the key may use `connector`. Trust comes from the key, never from the text. */
   trustedConnector: boolean
-  /** The caller's `metadata.actionZone`. */
+  /** Zone that the caller requests in `metadata.actionZone`. */
   actionZone: Zone | null
-  /** Problem of the Neuron to change, e.g. that it does not exist. */
+  /** Problem with the target Neuron, e.g. that it does not exist. */
   targetProblem: string | null
 }
 

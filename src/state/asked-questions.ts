@@ -4,7 +4,7 @@ import type { RowOf } from './database/schema.ts'
 import { deleteRows, findRow, Store } from './database/store.ts'
 import { inTransaction } from './database/transaction.ts'
 
-/** A question in a list. `opened`: the results that people opened, most often opened first. */
+/** Question in a list. `opened`: results that people opened, most often opened first. */
 export type AskedQuestion = Omit<Camel<RowOf<'asked_questions'>>, 'kbId'> & {
   opened: { seqId: string; times: number }[]
 }
@@ -14,12 +14,12 @@ export type QuestionCounts = Pick<RowOf<'asked_questions'>, QuestionOrder>
 export const questionOrders = ['asked', 'empty', 'refused', 'down'] as const
 export type QuestionOrder = (typeof questionOrders)[number]
 
-/** Maximum number of questions kept of a knowledge base; those not asked for longest are removed first. */
+/** Maximum questions stored for one knowledge base. Beyond it, those that were not asked for longest are removed. */
 export const maxQuestions = 5_000
 
 /** Counts the questions that people ask knowledge bases, without the names of the people. */
 export class AskedQuestions extends Store {
-  /** Counts what happened to a question. */
+  /** Adds to the counts of a question, which is stored if it is new. */
   async note(kbId: string, question: string, more: Partial<QuestionCounts>, now: Date): Promise<void> {
     const { asked = 0, empty = 0, refused = 0, down = 0 } = more
     const at = now.toISOString()
@@ -47,7 +47,7 @@ export class AskedQuestions extends Store {
     if (oldest !== undefined) await this.removeUntil(kbId, oldest.asked_at)
   }
 
-  /** Counts that a result of a question was opened, unless nobody has asked the question. */
+  /** Counts that a result of a question was opened. Ignores questions that nobody has asked. */
   async noteOpened(kbId: string, question: string, seqId: string): Promise<void> {
     if ((await findRow(this.db, 'asked_questions', { kb_id: kbId, question })) === undefined) return
     await this.db
@@ -59,7 +59,7 @@ export class AskedQuestions extends Store {
       .execute()
   }
 
-  /** Returns a page of questions, sorted by one of their counts, which is not 0. */
+  /** Returns a page of questions, sorted by one of their counts, without those whose count is 0. */
   async list(
     kbId: string,
     { order, offset, limit }: { order: QuestionOrder; offset: number; limit: number },

@@ -8,20 +8,20 @@ import { changedRows, deleteRows, findRow, Store, selectRows } from './database/
 import { inTransaction } from './database/transaction.ts'
 import { servedKbs } from './lifecycle.ts'
 
-/** A conversation with one knowledge base. Its answers may hold whatever its audience may see. */
+/** Conversation with one knowledge base. Its answers may contain anything that its audience may see. */
 export type ChatSession = {
-  /** UUIDv7. */
+  /** UUIDv7 of the conversation. */
   id: string
   tenantId: string
   kbId: string
   audience: Audience
-  /** Id of the actor that began it; null where that was not kept. */
+  /** Id of the actor that began it; null for conversations that were stored without an owner. */
   ownerId: string | null
 }
 
-/** A conversation as a list shows it. Times are ISO 8601, UTC. */
+/** Conversation in a list. Times are ISO 8601, UTC. */
 export type ChatSummary = Pick<ChatSession, 'id' | 'audience'> & {
-  /** The first question that is kept. */
+  /** First stored question. */
   question: string
   turns: number
   createdAt: string
@@ -31,10 +31,10 @@ export type ChatSummary = Pick<ChatSession, 'id' | 'audience'> & {
 /** Cursor of a list of conversations. */
 export type ChatPlace = Pick<ChatSummary, 'usedAt' | 'id'>
 
-/** A turn with its place in the conversation, from 1. */
+/** Turn with its position in the conversation, from 1. */
 export type PlacedTurn = ChatTurn & { id: string; ordinal: number; at: string }
 
-/** `grounds`: the seqIds of all Neurons that the answer may rest on, cited or not. */
+/** Question and answer. `grounds`: seqIds of all Neurons that the answer may be based on, cited or not. */
 export type ChatTurn = {
   question: string
   answer: string
@@ -109,9 +109,7 @@ export class ChatSessions extends Store {
     return id
   }
 
-  /**
-   * Returns the conversations of one owner with a knowledge base for these audiences, most recently used first, after the cursor `after`.
-   */
+  /** Returns an owner's conversations with a knowledge base for some audiences, most recently used first, after the cursor. */
   async listOf(
     { kbId, ownerId }: { kbId: string; ownerId: string },
     { audiences, after, limit }: { audiences: readonly Audience[]; after: ChatPlace | undefined; limit: number },

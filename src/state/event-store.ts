@@ -11,9 +11,9 @@ import { servedKbs } from './lifecycle.ts'
 
 /** Fields of a candidate that decide who is notified of it. */
 const EventCandidate = z.object({
-  /** The id of its sender: see `Actor`. */
+  /** Id of the sender: see `Actor`. */
   sender: z.string(),
-  /** The seqId of the Neuron that it is meant for. */
+  /** seqId of the Neuron to change. */
   target: z.string().nullable(),
   /** Tags that the candidate proposes for a new Neuron. */
   tags: z.array(z.string()),
@@ -33,10 +33,10 @@ export type NewEvent = {
   candidate?: EventCandidate | undefined
 }
 
-/** `at`: ISO 8601, UTC. */
+/** Event with its id and time. `at`: ISO 8601, UTC. */
 export type StoredEvent = NewEvent & { id: number; at: string }
 
-/** The commits of a knowledge base up to which its events are in the log. */
+/** Commits of a knowledge base up to which its events are logged. */
 export type LoggedHeads = { main: string | undefined; queue: string | undefined }
 
 type Whose = { id: string; tenantId: string }
@@ -48,25 +48,25 @@ type PastEvents = {
   limit: number
 }
 
-/** Maximum events of a tenant. The oldest are removed. */
+/** Maximum events of a tenant. Beyond it, the oldest are removed. */
 const maxKept = 1_000_000
-/** SQLite takes 32,766 values in a statement. */
+/** Maximum rows of a statement. SQLite accepts 32,766 values in one. */
 const rowsAtOnce = 1_000
 const sweptAtOnce = 10_000
 
 /**
- * Events by tenant, in the order of their ids. Ids have no gaps and are never reused: the last
- * event of a tenant stays, however old.
+ * Log of events by tenant, in the order of their ids. Ids have no gaps and are never reused: the last event of a tenant
+ * stays, however old.
  */
 export class EventLog extends Store {
   readonly #maxKept: number
   readonly #notifications: Notifications
-  /** Emits the id of a tenant at its next event. */
+  /** Emits a tenant's id when it may have a new event. */
   readonly #waiting = new EventEmitter().setMaxListeners(0)
   readonly #arrivals = new Map<string, number>()
-  /** Arrivals whose tenants are not known. */
+  /** Number of times that events of unknown tenants may have arrived. */
   #missed = 0
-  /** Pages that are being read. */
+  /** Reads in progress, by their parameters. */
   readonly #reading = new Map<string, Promise<StoredEvent[]>>()
 
   constructor(db: Kysely<Schema>, options: { maxKept?: number; notifications?: Notifications } = {}) {
@@ -99,8 +99,8 @@ export class EventLog extends Store {
   }
 
   /**
-   * Logs the events of a knowledge base between two states of its refs, and moves its cursor: both or neither.
-   * @returns false if its events are not logged up to `from`, as when another process was first.
+   * Logs the events of a knowledge base between two states of its refs, and moves its cursor, in one transaction.
+   * @returns false if its events are not logged up to `from`, as when another process was first
    */
   async logChanges(
     kb: Whose,
@@ -121,9 +121,9 @@ export class EventLog extends Store {
     return isLogged
   }
 
-  /** A tenant's events after an id, in order. Readers who ask for the same page at once, as when an event wakes them, share one read. */
+  /** Returns a tenant's events after an id, in order. Concurrent requests for the same page, as when an event wakes readers, share one read. */
   after(tenantId: string, id: number, limit: number): Promise<StoredEvent[]> {
-    // A read that began before the last arrival may not see it.
+    // A read that began before the last arrival may miss it.
     const key = [tenantId, id, limit, this.arrivals(tenantId)].join(' ')
     const known = this.#reading.get(key)
     if (known !== undefined) return known
@@ -142,7 +142,7 @@ export class EventLog extends Store {
     return rows.map(toEvent)
   }
 
-  /** A tenant's events of some kinds before an id, of one knowledge base or of all, the latest first. */
+  /** Returns a tenant's events of some kinds before an id, of one knowledge base or of all, latest first. */
   async before(tenantId: string, options: PastEvents): Promise<StoredEvent[]> {
     const { before, kbId, kinds, isCurator, limit } = options
     // An index gives the latest events of one kind. A single query for all kinds would read every event in between.
@@ -168,17 +168,17 @@ export class EventLog extends Store {
     return rows.map(toEvent)
   }
 
-  /** The ids of a tenant's first and last event that are kept; 1 and 0 where it has had none. */
+  /** Returns the ids of a tenant's first and last stored events; 1 and 0 if it never had one. */
   async range(tenantId: string): Promise<{ first: number; last: number }> {
     return rangeOf(this.db, tenantId)
   }
 
-  /** A number that changes whenever a tenant may have an event that it had not before. */
+  /** Returns a number that changes whenever a tenant may have a new event. */
   arrivals(tenantId: string): number {
     return (this.#arrivals.get(tenantId) ?? 0) + this.#missed
   }
 
-  /** Resolves once {@link arrivals} of a tenant differs from what was `seen`, or the signal aborts. */
+  /** Resolves once {@link arrivals} of a tenant differs from `seen`, or the signal aborts. */
   async arrival(tenantId: string, seen: number, signal: AbortSignal): Promise<void> {
     if (this.arrivals(tenantId) !== seen || signal.aborted) return
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -206,7 +206,7 @@ export class EventLog extends Store {
     for (const tenantId of this.#waiting.eventNames()) this.#waiting.emit(tenantId)
   }
 
-  /** Removes what is older than some days; answers how many events. */
+  /** Removes events older than some days. Returns their number. */
   async sweep(now: Date, days = 7): Promise<number> {
     const expiry = daysBefore(now, days)
     let removed = 0
@@ -228,7 +228,7 @@ export class EventLog extends Store {
     return removed
   }
 
-  /** Appends within a transaction together with whatever else it writes; once it is committed, readers are woken. */
+  /** Appends events in a transaction, which may contain other writes. Its commit wakes readers. */
   async insert(db: Transaction<Schema>, tenantId: string, events: readonly NewEvent[], now: Date): Promise<void> {
     if (events.length === 0) return
     const last = await takeIds(db, tenantId, events.length)
@@ -268,7 +268,7 @@ async function rangeOf(db: Kysely<Schema>, tenantId: string): Promise<{ first: n
 
 /**
  * Takes the next ids of a tenant and returns the last of them. The tenant's row stays locked until the end of the transaction, so that
- * ids have no gaps, and a reader who sees one sees all before it.
+ * ids have no gaps, and a reader who sees one event sees all before it.
  */
 async function takeIds(db: Transaction<Schema>, tenantId: string, count: number): Promise<number> {
   const { last } = await db

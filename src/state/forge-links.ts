@@ -5,12 +5,12 @@ import type { RowOf } from './database/schema.ts'
 import { deleteRows, findRow, findRows, Store, selectRows, updateRows } from './database/store.ts'
 import { servedKbs } from './lifecycle.ts'
 
-/** Place of a secret, never the secret itself. */
+/** Schema of the location of a secret, which is never the secret itself. */
 const Reference = z.string().regex(/^(?:env|file):/)
 const Credential = z.union([z.object({ token: Reference }), z.object({ appId: z.string(), privateKey: Reference })])
 export type CredentialReference = z.output<typeof Credential>
 
-/** A knowledge base that is one with a repository on a forge, and how the two stand. */
+/** Link between a knowledge base and its repository on a forge, with the state of their synchronisation. */
 export type ForgeLink = Omit<Camel<RowOf<'forge_links'>>, 'credential'> & { credential: CredentialReference }
 
 export type NewForgeLink = Pick<
@@ -23,12 +23,12 @@ export type ForgeLinkState = Pick<
   'branch' | 'isPublic' | 'main' | 'heardAt' | 'syncedAt' | 'failingSince' | 'failures' | 'note' | 'dueAt'
 >
 
-/** The clock of a forge may be behind ours by so much. */
+/** Maximum milliseconds that the clock of a forge is assumed to be behind ours. */
 export const clockDifferenceMs = 3_600_000
 
 /** Links between knowledge bases and repositories on forges. */
 export class ForgeLinks extends Store {
-  /** @returns undefined where the knowledge base is linked already */
+  /** Creates a link. @returns undefined if the knowledge base already has one */
   async create({ branch = 'main', isPublic = null, ...link }: NewForgeLink, now: Date): Promise<ForgeLink | undefined> {
     const row: RowOf<'forge_links'> = {
       ...{ ...snakeCase(link), id: uuidv7(), credential: JSON.stringify(link.credential), branch, main: null },
@@ -67,7 +67,7 @@ export class ForgeLinks extends Store {
     await updateRows(this.db, 'forge_links', { id }, snakeCase(state))
   }
 
-  /** Forgets the link and its pull requests; both sides stay as they are. @returns false where there is none */
+  /** Removes the link and the rows of its pull requests; both sides stay as they are. @returns false if there is no link */
   async remove(id: string): Promise<boolean> {
     return (await deleteRows(this.db, 'forge_links', { id })) === 1
   }
@@ -77,12 +77,12 @@ function toLink({ credential, ...row }: RowOf<'forge_links'>): ForgeLink {
   return { ...camelCase(row), credential: Credential.parse(JSON.parse(credential)) }
 }
 
-/** A pull request that stands for candidates, and what was last agreed on with the forge. */
+/** Pull request for candidates, with the state that was last agreed on with the forge. */
 export type ForgePull = Omit<RowOf<'forge_pulls'>, 'link_id' | 'candidates'> & { candidates: string[] }
 
 const Ids = z.array(z.string())
 
-/** The pull requests of linked repositories. */
+/** Pull requests of linked repositories. */
 export class ForgePulls extends Store {
   async list(linkId: string): Promise<ForgePull[]> {
     return (await findRows(this.db, 'forge_pulls', { link_id: linkId }, 'branch')).map(toPull)

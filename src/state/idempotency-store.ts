@@ -9,19 +9,19 @@ import { inTransaction } from './database/transaction.ts'
 export type IdempotencyKey = { tenantId: string; callerId: string; idempotencyKey: string }
 
 export type IdempotentRequest = IdempotencyKey & {
-  /** Method and path. */
+  /** Method and path of the request. */
   route: string
   bodyHash: string
-  /** Id for what the request creates, should this be its first attempt. */
+  /** Id for the object that the request creates, if this is its first attempt. */
   subjectId: string
 }
 
 export type Attempt =
-  /** Do the work, creating `subjectId`. */
+  /** First attempt: do the work, and create `subjectId`. */
   | { state: 'new'; subjectId: string }
-  /** Done before: give this answer again. */
+  /** Completed before: return this answer. */
   | { state: 'replay'; status: number; body: unknown }
-  /** An attempt broke off before its answer was known: `subjectId` may exist already. */
+  /** An earlier attempt ended without a known answer: `subjectId` may exist already. */
   | { state: 'retry'; subjectId: string }
   /** The key was used for another request. */
   | { state: 'mismatch' }
@@ -29,22 +29,22 @@ export type Attempt =
 /** Milliseconds for which a stored answer is replayed. */
 const LIFETIME = 24 * 60 * 60 * 1000
 
-/** Milliseconds: of a lease on a request that runs, and between two extensions of it. */
+/** Milliseconds: duration of the lease on a request in progress, and interval between two extensions. */
 const leaseMs = 30_000
 const heartbeatMs = 10_000
-/** Milliseconds between two looks at a request that runs elsewhere: the first, and at most. */
+/** Milliseconds between two checks of a request that runs in another process: first and maximum. */
 const firstPauseMs = 20
 const longestPauseMs = 500
 
 /**
- * Answers to requests that carry an `Idempotency-Key`. After `begin` said `new` or `retry`, exactly one of `finish`, `forget`
- * and `abandon` must follow: until then, further requests of the same key wait for it. Those of the same process wait in memory.
- * On PostgreSQL a request also holds a lease, which others look at, and which ends soon after its process did.
+ * Answers to requests that carry an `Idempotency-Key`. After `begin` returned `new` or `retry`, exactly one of `finish`, `forget`
+ * and `abandon` must follow. Until then, further requests with the key wait for it. Those of the same process wait in memory. On
+ * PostgreSQL a request also holds a lease, which other processes check, and which expires soon after its process has ended.
  */
 export class Idempotency extends Store {
   readonly #now: () => Date
   readonly #running = new Map<string, PromiseWithResolvers<void>>()
-  /** Requests of this process that hold a lease. */
+  /** Requests of this process that hold a lease, by name. */
   readonly #leased = new Map<string, IdempotencyKey>()
   #heartbeat: NodeJS.Timeout | undefined
 
@@ -69,7 +69,7 @@ export class Idempotency extends Store {
     }
   }
 
-  /** The request succeeded: from now on this is the answer. */
+  /** Stores the answer of a request that succeeded. */
   async finish(key: IdempotencyKey, answer: { status: number; body: unknown }): Promise<void> {
     try {
       await this.finishWithin(this.db, key, answer)
@@ -94,7 +94,7 @@ export class Idempotency extends Store {
     return row?.answer == null || row.status === null ? undefined : { body: JSON.parse(row.answer) }
   }
 
-  /** The request failed and wrote nothing: the next one of this key is new. An answer that is stored already stays. */
+  /** Releases the key of a request that failed and wrote nothing: the next request with it is new. A stored answer stays. */
   async forget(key: IdempotencyKey): Promise<void> {
     try {
       await deleteRows(this.db, 'idempotency_keys', { ...columns(key), status: null })
@@ -103,7 +103,7 @@ export class Idempotency extends Store {
     }
   }
 
-  /** The request failed and may have written: the next one of this key is a retry. */
+  /** Releases the key of a request that failed and may have written: the next request with it is a retry. */
   async abandon(key: IdempotencyKey): Promise<void> {
     try {
       if (this.#leased.has(nameOf(key))) await this.#lease(key, null)
@@ -112,7 +112,7 @@ export class Idempotency extends Store {
     }
   }
 
-  /** Removes what has expired; answers how many entries. */
+  /** Removes expired entries. Returns their number. */
   async sweep(now: Date): Promise<number> {
     return changedRows(this.db.deleteFrom('idempotency_keys').where('created_at', '<=', expiry(now)))
   }
@@ -120,7 +120,7 @@ export class Idempotency extends Store {
   /** Waits while the request runs in another process. */
   async #attemptInTurn(request: IdempotentRequest, now: Date): Promise<Attempt> {
     const began = performance.now()
-    // The first attempt is made at the caller's time: an entry that lives for another millisecond must not expire on the way.
+    // The first attempt uses the caller's time: an entry that is about to expire must not do so on the way.
     let time = now
     for (let pause = firstPauseMs; ; pause = Math.min(longestPauseMs, 2 * pause)) {
       const attempt = await this.#attempt(request, time)
@@ -150,7 +150,7 @@ export class Idempotency extends Store {
         .returning('subject_id')
         .executeTakeFirst()
       if (inserted !== undefined) return { state: 'new', subjectId: request.subjectId } as const
-      // The row is locked, though it was not changed.
+      // The insert that changed nothing has locked the row.
       const row = await findRow(transaction, 'idempotency_keys', columns(request))
       if (row === undefined) throw new Error('The key of a request is gone.')
       if (row.route !== request.route || row.body_hash !== request.bodyHash) return { state: 'mismatch' } as const
@@ -170,7 +170,7 @@ export class Idempotency extends Store {
     await updateRows(db, 'idempotency_keys', { ...columns(key), status: null }, { leased_until })
   }
 
-  /** Extends the lease of a request until it is released. What one heartbeat cannot extend, the next one does. */
+  /** Extends the lease of a request until it is released. If one extension fails, the next one makes up for it. */
   #keep(key: IdempotencyKey): void {
     this.#leased.set(nameOf(key), key)
     this.#heartbeat ??= setInterval(() => {

@@ -6,33 +6,33 @@ import { deleteRows, findRow, isPostgres, Store, updateRows } from './database/s
 import { inOpenTransaction } from './database/transaction.ts'
 import { servedKbs } from './lifecycle.ts'
 
-/** A Source that is to be ingested. */
+/** Source to be ingested. */
 export type NewJob = { documentId: string; tenantId: string; kbId: string }
 
-/** A job, leased to one owner. */
+/** Job that is leased to one owner. */
 export type Job = NewJob & {
   owner: string
-  /** Number of starts, this one included. */
+  /** Number of starts, including the current one. */
   starts: number
-  /** Number of failures that another attempt may not repeat. */
+  /** Number of failures that may not recur. */
   failures: number
 }
 
 /** Callbacks of a runner of jobs. */
 export type JobListener = { onWaiting: () => void; onCancelled: (documentId: string) => void }
 
-/** Longer than any lease and any back-off, in milliseconds: a time further off was written by a clock that was set back since. */
+/** Milliseconds, longer than any lease and any back-off. A time further in the future was written by a clock that was set back since. */
 const farOff = 5 * 60_000
 
 const jobOf = ['document_id as documentId', 'tenant_id as tenantId', 'kb_id as kbId', 'starts', 'failures'] as const
 
 /**
- * Queue of ingests, with a row for each that waits or runs. A runner holds a lease, which others may
- * take over once it ends: a job runs at least once. Its methods also run {@link inOpenTransaction} a transaction.
+ * Queue of ingests, with a row for each job that waits or runs. A runner holds a lease. When it expires, others may claim the job, so a
+ * job runs at least once. Its methods also work {@link inOpenTransaction} a transaction.
  *
- * Knowledge bases take turns by start-time fair queueing (Goyal, Vin, Cheng 1996): the next job of a knowledge base gets the tag
- * after its last one's, but none before the first that waits now; the lowest tag is first. Of one document, the oldest edition that has
- * a job is first, since each edition continues the one before: the next one cannot be claimed until that job is over.
+ * Knowledge bases take turns by start-time fair queueing (Goyal, Vin, Cheng 1996): the next job of a knowledge base gets the tag after
+ * its last one's, but none before the first waiting job; the lowest tag is first. Of one document, only the oldest edition with a job
+ * can be claimed, since each edition continues the one before.
  */
 export class Jobs extends Store {
   readonly #notifications: Notifications
@@ -42,12 +42,12 @@ export class Jobs extends Store {
     this.#notifications = notifications
   }
 
-  /** The same queue within a transaction. */
+  /** Returns the same queue within a transaction. */
   inTransaction(transaction: Transaction<Schema>): Jobs {
     return new Jobs(transaction, this.#notifications)
   }
 
-  /** @returns false where the Source has a job already. */
+  /** Adds a job. @returns false if the Source has one already */
   enqueue(job: NewJob, now: Date): Promise<boolean> {
     return inOpenTransaction(this.db, async (transaction) => {
       const isNew = await insertJob(transaction, job, now)
@@ -56,12 +56,12 @@ export class Jobs extends Store {
     })
   }
 
-  /** Whether a Source waits for its ingest, or is being ingested. */
+  /** True if a Source is waiting for its ingest, or is being ingested. */
   async has(documentId: string): Promise<boolean> {
     return (await findRow(this.db, 'jobs', { document_id: documentId })) !== undefined
   }
 
-  /** Leases the next job that is due, or whose lease has ended; none of `except`. Undefined where there is none. */
+  /** Leases the next job that is due, or whose lease has expired, except some documents' jobs. Undefined if there is none. */
   async claim(
     owner: string,
     { now, leaseMs, except = [] }: { now: Date; leaseMs: number; except?: readonly string[] },
@@ -84,7 +84,7 @@ export class Jobs extends Store {
           .orderBy('turn')
           .orderBy('document_id')
           .limit(1)
-          // Concurrent claims skip each other's rows.
+          // Concurrent claims skip each other's locked rows.
           .$if(isPostgres(this.db), (query) => query.forUpdate('jobs').skipLocked()),
       )
       .returning(jobOf)
@@ -92,7 +92,7 @@ export class Jobs extends Store {
     return row && { ...row, owner }
   }
 
-  /** Holds an owner's leases of some documents' jobs for longer. @returns those that it still has. */
+  /** Extends an owner's leases of some documents' jobs. @returns the documents whose leases it still has */
   async heartbeat(
     owner: string,
     { now, leaseMs, documentIds }: { now: Date; leaseMs: number; documentIds: readonly string[] },
@@ -107,39 +107,39 @@ export class Jobs extends Store {
     return rows.map(({ document_id }) => document_id)
   }
 
-  /** Ends a job, successful or not. @returns false if the owner has lost it: then its result must not be used. */
+  /** Ends a job, successful or not. @returns false if the owner has lost the lease: then its result must not be used */
   async complete({ documentId, owner }: Job): Promise<boolean> {
     return (await deleteRows(this.db, 'jobs', { document_id: documentId, owner })) === 1
   }
 
-  /** Puts a job that has failed back, to be tried again later. @returns as {@link complete} does. */
+  /** Returns a failed job to the queue, for a later attempt. @returns as {@link complete} */
   async retry(job: Job, dueAt: Date): Promise<boolean> {
     return this.#release(job, { due_at: dueAt.toISOString(), failures: job.failures + 1 })
   }
 
-  /** Gives back a job that was not finished for no fault of its own. @param dueAt at once without it. @returns as {@link complete} does. */
+  /** Returns an unfinished job to the queue without counting a failure. @param dueAt absent: at once @returns as {@link complete} */
   async release(job: Job, dueAt?: Date): Promise<boolean> {
     return this.#release(job, { starts: job.starts - 1, ...(dueAt && { due_at: dueAt.toISOString() }) })
   }
 
-  /** Ends the job of a Source, also one that runs. @returns false where it has none. */
+  /** Removes the job of a Source, even a running one. @returns false if there is none */
   cancel(documentId: string): Promise<boolean> {
     return inOpenTransaction(this.db, async (transaction) => {
       const isCancelled = (await deleteRows(transaction, 'jobs', { document_id: documentId })) === 1
       await this.#notifications.send(transaction, 'job-cancelled', documentId)
-      if (isCancelled) await this.wake(transaction) // the next edition may have waited for it
+      if (isCancelled) await this.wake(transaction) // The next edition may have waited for it.
       return isCancelled
     })
   }
 
-  /** Frees the jobs of all owners: for a process that has the state for itself, when it starts. */
+  /** Releases the leases of all owners. For the start of a process that has the state to itself. */
   async recover(): Promise<void> {
     await this.db.updateTable('jobs').set({ owner: null, leased_until: null }).where('owner', 'is not', null).execute()
   }
 
   /**
-   * Returns when the next job that waits, or is leased to another owner, may be claimed; undefined if there is none. An edition whose turn comes
-   * with the end of another one is left out: who ends that claims the next.
+   * Returns when the next job that is waiting, or leased to another owner, may be claimed; undefined if there is none. Ignores editions that
+   * wait for an earlier one, since its owner claims the next.
    */
   async nextDue(owner: string): Promise<Date | undefined> {
     const { at } = await this.db
@@ -152,7 +152,7 @@ export class Jobs extends Store {
     return at === null ? undefined : new Date(at)
   }
 
-  /** Returns the number of jobs by state, and since when the job that has been due longest waits. */
+  /** Returns the number of jobs by state, and the time since which the longest waiting job has been due. */
   async figures(): Promise<{ waiting: number; running: number; retrying: number; dueSince: string | null }> {
     const rows = await this.db
       .selectFrom('jobs')
@@ -177,7 +177,7 @@ export class Jobs extends Store {
     await this.#notifications.send(db, 'job-waiting', '')
   }
 
-  /** @returns how to stop listening. A cancelling that is missed is noticed by {@link heartbeat}. */
+  /** Adds a listener. @returns a function that removes it. A missed cancellation is detected by {@link heartbeat}. */
   listen({ onWaiting, onCancelled }: JobListener): () => void {
     const stops = [
       this.#notifications.listen('job-waiting', onWaiting),
@@ -198,7 +198,7 @@ export class Jobs extends Store {
   }
 }
 
-/** Whether no older edition of a job's document has one. */
+/** Returns the condition that no older edition of a job's document has a job. */
 function hasNoOlderEdition({ not, exists, selectFrom }: ExpressionBuilder<Schema, 'jobs'>) {
   return not(
     exists(

@@ -16,7 +16,7 @@ import { Tenants } from './tenants.ts'
 
 export type KbRecord = LifecycleFields & {
   tenantId: string
-  /** Prefix of its seqIds. */
+  /** Prefix of the seqIds. */
   prefix: string
 }
 
@@ -47,13 +47,13 @@ export class KnowledgeBases extends LifecycleStore {
     return (await this.all(tenantId)).filter(({ id }) => served.has(id))
   }
 
-  /** The same, with those that are disabled. */
+  /** Returns the knowledge bases of one tenant, or of all, by slug, including disabled ones. */
   async all(tenantId?: string): Promise<KbRecord[]> {
     const some = { deleted_at: null, ...(tenantId !== undefined && { tenant_id: tenantId }) }
     return (await findRows(this.db, 'knowledge_bases', some, 'slug', 'id')).map(toLifecycleFields)
   }
 
-  /** @throws {SlugTaken} @throws {GanglionError} `tenant_disabled`, `quota_exceeded` */
+  /** Creates a knowledge base. @throws {SlugTaken} @throws {GanglionError} `tenant_disabled`, `quota_exceeded` */
   async create(knowledgeBase: Pick<KbRecord, 'id' | 'tenantId' | 'slug' | 'prefix'>, now: Date): Promise<KbRecord> {
     const { id, tenantId, slug, prefix } = knowledgeBase
     const createdAt = now.toISOString()
@@ -73,7 +73,7 @@ export class KnowledgeBases extends LifecycleStore {
     return { id, tenantId, slug, prefix, createdAt, formerSlugs: [], disabledAt: null }
   }
 
-  /** @throws {SlugTaken} */
+  /** Changes the slug of a knowledge base. @throws {SlugTaken} */
   rename(kb: KbRecord, slug: string): Promise<void> {
     return this.setSlug(kb, slug, (db) => new KnowledgeBases(db).find(kb.tenantId, slug, { disabled: true }))
   }

@@ -6,7 +6,7 @@ import type { LifecycleColumns, Schema } from './database/schema.ts'
 import { findRow, Store, updateRows } from './database/store.ts'
 import { inTransaction, lockRow } from './database/transaction.ts'
 
-/** The slug is held by another tenant, or another knowledge base of the same one, or was once. */
+/** Thrown if another tenant, or another knowledge base of the tenant, has or had the slug. */
 export class SlugTaken extends Error {
   readonly slug: string
 
@@ -21,7 +21,7 @@ export type LifecycleFields = Omit<Camel<Selectable<LifecycleColumns>>, 'formerS
   formerSlugs: string[]
 }
 
-/** A row of either. */
+/** Returns the shared fields of a row of either table. */
 export function toLifecycleFields<Row extends Selectable<LifecycleColumns>>({
   deleted_at: _,
   former_slugs,
@@ -32,8 +32,8 @@ export function toLifecycleFields<Row extends Selectable<LifecycleColumns>>({
 }
 
 /**
- * The ids of the knowledge bases that are served: neither they nor their tenants are disabled or deleted. Whatever is read for a
- * caller by another id than theirs is looked up among those.
+ * Returns a query of the ids of served knowledge bases: neither they nor their tenants are disabled or deleted. Anything that a
+ * caller requests by the id of something else must belong to one of these.
  */
 export function servedKbs(db: Kysely<Schema>) {
   return db
@@ -53,7 +53,7 @@ export function formerSlug(name: string): string {
   return /^[a-z0-9-]+$/.test(name) ? `%"${name}"%` : ''
 }
 
-/** Tenants, or knowledge bases: their names and states. All processes are notified of a change. */
+/** Names and states of tenants, or of knowledge bases. All processes are notified of a change. */
 export abstract class LifecycleStore extends Store {
   readonly #table: 'tenants' | 'knowledge_bases'
   readonly #notifications: Notifications
@@ -64,13 +64,13 @@ export abstract class LifecycleStore extends Store {
     this.#notifications = notifications
   }
 
-  /** Returns the ids of those that are to be removed. */
+  /** Returns the ids of tenants or knowledge bases to be removed. */
   async deleted(): Promise<string[]> {
     const query = this.db.selectFrom(this.#table).select('id').where('deleted_at', 'is not', null)
     return (await query.execute()).map(({ id }) => id)
   }
 
-  /** @param holder finds who has, or had, a name. @throws {SlugTaken} @throws {GanglionError} `not_found` */
+  /** Changes a slug. @param holder finds the row that has, or had, a name @throws {SlugTaken} @throws {GanglionError} `not_found` */
   async setSlug(
     { id }: Pick<LifecycleFields, 'id'>,
     to: string,
@@ -89,12 +89,12 @@ export abstract class LifecycleStore extends Store {
     })
   }
 
-  /** @param at null: it is served again */
+  /** Disables a row, or enables it if `at` is null. */
   async setDisabled({ id }: Pick<LifecycleFields, 'id'>, at: Date | null): Promise<void> {
     await this.#change(id, { disabled_at: at?.toISOString() ?? null })
   }
 
-  /** It is not found any more, and to be removed. Its names are free. @returns whether it was not deleted before */
+  /** Marks a row for removal: it is not found any more, and its names are free. @returns true unless it was deleted before */
   setDeleted({ id }: Pick<LifecycleFields, 'id'>, at: Date): Promise<boolean> {
     const [deleted_at, former_slugs] = [at.toISOString(), '[]']
     return this.#change(id, { deleted_at, disabled_at: deleted_at, slug: id, former_slugs })

@@ -6,15 +6,15 @@ import { inTransaction } from './database/transaction.ts'
 import { servedKbs, servedTenants } from './lifecycle.ts'
 
 export type StoredNotice = Camel<RowOf<'notices'>>
-/** Event and day up to which a tenant's notices have been made. */
+/** Event and day up to which a tenant's notices have been created. */
 export type NoticeCursor = Camel<RowOf<'notice_cursors'>>
 
-/** SQLite takes 32,766 values in a statement. */
+/** Maximum rows of a statement. SQLite accepts 32,766 values in one. */
 const rowsAtOnce = 1_000
 
-/** Mails that are to be sent: a row for each notice to a person, until it is sent or given up. */
+/** Mails to be sent: a row for each notice to a person, until it is sent or abandoned. */
 export class Notices extends Store {
-  /** The tenants that have events which no notice was made of, or no reminder since a day, and the id of their last event. */
+  /** Returns the tenants with events without notices, or without reminders since a day, and the id of their last event. */
   async behind(day: string): Promise<(NoticeCursor & { last: number })[]> {
     const rows = await this.db
       .selectFrom('event_counters')
@@ -26,7 +26,7 @@ export class Notices extends Store {
     return rows.map(({ event, remindedOn, ...row }) => ({ ...row, event: event ?? -1, remindedOn: remindedOn ?? '' }))
   }
 
-  /** Keeps notices, and that they were made: both or neither. @returns false where another process was first */
+  /** Stores notices and advances the cursor, in one transaction. @returns false if another process was first */
   async advance(from: NoticeCursor, to: NoticeCursor, notices: readonly StoredNotice[]): Promise<boolean> {
     const change = async (transaction: Transaction<Schema>) => {
       const { tenant_id, ...place } = snakeCase(to)
@@ -47,7 +47,7 @@ export class Notices extends Store {
     return inTransaction(this.db, change, 'read committed')
   }
 
-  /** Returns the notices that are due, oldest first and those of one moment by candidate. Skips knowledge bases that are not served. */
+  /** Returns the notices that are due, oldest first, and simultaneous ones by candidate. Skips knowledge bases that are not served. */
   async due(now: Date, limit: number): Promise<StoredNotice[]> {
     let due = selectRows(this.db, 'notices', {}).where('due_at', '<=', now.toISOString())
     for (const column of ['due_at', 'at', 'candidate_id', 'decision', 'id'] as const) due = due.orderBy(column)

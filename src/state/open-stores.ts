@@ -21,7 +21,7 @@ import { Sources } from './sources/sources.ts'
 import { Tenants } from './tenants.ts'
 import { Webhooks } from './webhooks.ts'
 
-/** The state that git does not hold. */
+/** State that is not in git. */
 export type Stores = ReturnType<typeof openStores>
 
 export function openStores(places: Places) {
@@ -38,7 +38,7 @@ export function openStores(places: Places) {
     oneTimeLinks: new OneTimeLinks(db),
     audit: new Audit(db),
     tours: new Tours(db),
-    /** Requests of callers, by what they count as. */
+    /** Counter of requests, by caller and kind. */
     requestCounter: rateCounter({ db, now }, { name: 'request', span: 60_000 }),
     idempotency: new Idempotency(db, now),
     chatSessions: new ChatSessions(db),
@@ -50,7 +50,7 @@ export function openStores(places: Places) {
     jobs: new Jobs(db, notifications),
     webhooks: new Webhooks(db),
     notices: new Notices(db),
-    /** Mails to each person. */
+    /** Counter of mails, by person. */
     mailCounter: rateCounter({ db, now }, { name: 'mail', span: 3_600_000 }),
     forgeLinks: new ForgeLinks(db),
     forgePulls: new ForgePulls(db),

@@ -4,32 +4,32 @@ import type { Database } from './database/database.ts'
 import { timeAfter } from './database/row-values.ts'
 import { changedRows, deleteRows, findRow, isPostgres } from './database/store.ts'
 
-/** Points counted in a span that began with the first of them, and the milliseconds until it ends. */
+/** Points counted in a span that began with the first of them, and the milliseconds until the span ends. */
 export type Use = { points: number; endsIn: number }
 
 const nothing: Use = { points: 0, endsIn: 0 }
 
-/** Counts points within a span of time, to limit rates. */
+/** Counter of points within a span of time, to limit rates. */
 export interface RateCounter {
-  /** Counts points, also fewer than none. @returns what there is with them */
+  /** Adds points, which may be negative. @returns the new count */
   add(key: string, points: number): Promise<Use>
   read(key: string): Promise<Use>
   remove(key: string): Promise<void>
 }
 
 export type CounterOptions = {
-  /** Tells its keys from those of others. */
+  /** Name that distinguishes the keys of this counter from those of others. */
   name: string
-  /** Milliseconds. */
+  /** Duration in milliseconds. */
   span: number
 }
 
-/** A counter for all nodes that use the database; in memory on SQLite, where there is one. */
+/** Returns a counter for all nodes that use the database. On SQLite, which one process uses, it counts in memory. */
 export function rateCounter(database: Pick<Database, 'db' | 'now'>, options: CounterOptions): RateCounter {
   return isPostgres(database.db) ? new RowCounter(database, options) : new MemoryCounter(options)
 }
 
-/** Counts in the memory of one process. */
+/** Counter in the memory of one process. */
 export class MemoryCounter implements RateCounter {
   readonly #uses: LRUCache<string, number>
 
@@ -52,7 +52,7 @@ export class MemoryCounter implements RateCounter {
   }
 }
 
-/** Rows that a crash of the server may empty, so that none waits for the disk. */
+/** Counter in rows of an unlogged table, which a crash of the server empties: writes need not wait for the disk. */
 class RowCounter implements RateCounter {
   readonly #database: Pick<Database, 'db' | 'now'>
   readonly #options: CounterOptions
@@ -102,7 +102,7 @@ class RowCounter implements RateCounter {
   }
 }
 
-/** Removes counts whose span is over; answers how many. */
+/** Removes counts whose span has ended. Returns their number. */
 export function sweepRates({ db, now }: Pick<Database, 'db' | 'now'>): Promise<number> {
   return changedRows(db.deleteFrom('rate_uses').where('ends_at', '<=', now().toISOString()))
 }

@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely'
 import type { Schema } from './database/schema.ts'
 import { deleteRows } from './database/store.ts'
 
-/** Tables in the order of removal: a table comes before those that it refers to. Rows that refer to these in turn are removed with them. */
+/** Tables in the order of removal: each precedes the tables that it refers to. Rows that refer to the removed ones are removed, too. */
 export const tablesOfKb = [
   ...(['forge_links', 'notices', 'webhooks', 'jobs', 'uploads', 'sources'] as const),
   ...(['event_cursors', 'events', 'chat_sessions', 'asked_questions', 'opened_results', 'sites'] as const),
@@ -14,7 +14,7 @@ const ofTenant = [
 ] as const
 const ofUser = ['notices', 'tour_marks', 'sessions', 'one_time_links', 'memberships'] as const
 
-/** Removes a knowledge base with all rows that are its own. What they name in stores of bytes is left to the sweeps. */
+/** Removes a knowledge base with all of its rows. Sweeps remove the bytes that they refer to. */
 export async function removeKbRows(transaction: Transaction<Schema>, id: string): Promise<void> {
   const uploads = transaction.selectFrom('uploads').select('id').where('kb_id', '=', id)
   await transaction.deleteFrom('upload_chunks').where('upload_id', 'in', uploads).execute()
@@ -22,7 +22,7 @@ export async function removeKbRows(transaction: Transaction<Schema>, id: string)
   await deleteRows(transaction, 'knowledge_bases', { id })
 }
 
-/** Removes a tenant, whose knowledge bases are removed, with all rows that are its own, and the people who are in no other tenant. */
+/** Removes a tenant without knowledge bases, all of its rows, and the people who have no other tenant. */
 export async function removeTenantRows(transaction: Transaction<Schema>, id: string): Promise<void> {
   const people = await transaction
     .selectFrom('memberships')
@@ -36,7 +36,7 @@ export async function removeTenantRows(transaction: Transaction<Schema>, id: str
   await deleteRows(transaction, 'tenants', { id })
 }
 
-/** Removes the people who have a role in no tenant. */
+/** Removes the people without a role in any tenant. */
 export async function removePeopleOfNone(transaction: Transaction<Schema>): Promise<void> {
   const members = transaction.selectFrom('memberships').select('user_id')
   const query = transaction.selectFrom('users').select('id as user_id').where('id', 'not in', members)

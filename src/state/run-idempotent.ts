@@ -5,31 +5,31 @@ import type { Caller } from '../rules/access/caller.ts'
 import type { Schema } from './database/schema.ts'
 import type { Idempotency } from './idempotency-store.ts'
 
-/** A request that creates something, with the `Idempotency-Key` that it may have. */
+/** Request that creates something, and its `Idempotency-Key`, if it has one. */
 export type KeyedRequest<Result> = {
   idempotencyKey: string | undefined
-  /** Method and path. */
+  /** Method and path of the request. */
   route: string
   /** Value that the key is bound to. */
   body: unknown
-  /** Returns an id for what the request creates. */
+  /** Returns a new id for the object that the request creates. */
   newId: () => string
-  /** Reads an answer that was given before. */
+  /** Parses a stored answer. */
   parse: (answer: unknown) => Result
-  /** Returns the answer to what an attempt committed under the id; undefined if it committed nothing. */
+  /** Returns the answer for what an attempt has committed under the id; undefined if it committed nothing. */
   committed: (id: string) => Promise<Result | undefined>
 }
 
-/** Stores the answer in the transaction that creates the thing, if the request has a key. */
+/** Stores the answer in the transaction that creates the object, if the request has a key. */
 export type KeepAnswer<Result> = (transaction: Transaction<Schema>, result: Result) => Promise<void>
 
 type Stores = { idempotency: Idempotency; now: () => Date; onError: (error: unknown) => void }
 
 /**
- * Does work at most once for an idempotency key, even across a crash: the id is reserved first. After the first durable effect the only
- * answer is the committed state, with a key or without: an error that follows is reported, not thrown.
- * @param work throws if it commits nothing; a part that is committed is found by `committed`
- * @throws {GanglionError} `idempotency_key_reused`; what the work throws, if nothing is committed or that cannot be known
+ * Does work at most once for an idempotency key, even across a crash: the id is reserved first. After the first durable effect, the
+ * answer is always the committed state, with a key or without: a later error is reported, not thrown.
+ * @param work throws if it commits nothing; `committed` finds a part that it has committed
+ * @throws {GanglionError} `idempotency_key_reused`; errors of the work, if nothing is committed or that is unknown
  */
 export async function runIdempotent<Result>(
   stores: Stores,
@@ -51,7 +51,7 @@ export async function runIdempotent<Result>(
   const found = async () => {
     const present = await committed(subjectId)
     if (present !== undefined) return present
-    // The answer may be committed together with what it is the answer to.
+    // The answer may have been committed together with its object.
     const stored = await idempotency.answer(request)
     return stored && parse(stored.body)
   }
@@ -61,13 +61,13 @@ export async function runIdempotent<Result>(
     return work(subjectId, (transaction, result) => idempotency.finishWithin(transaction, request, answerOf(result)))
   })
   if (result === undefined) {
-    // A retry may continue an attempt that got further than this one.
+    // An earlier attempt may have got further than this retry, so only a first attempt has certainly written nothing.
     const isRefused = attempt.state === 'new' && isUnwritten && error instanceof GanglionError
     await (isRefused ? idempotency.forget(request) : idempotency.abandon(request))
     throw error
   }
   if (error !== undefined) onError(error)
-  // The next request with this key finds what is committed.
+  // If this fails, the next request with this key finds the committed object.
   await idempotency.finish(request, answerOf(result)).catch(onError)
   return result
 }
@@ -77,9 +77,9 @@ function answerOf(body: unknown): { status: number; body: unknown } {
 }
 
 /**
- * Does work that may commit a part before an error. After the first durable effect the only answer is the committed state.
+ * Does work that may commit a part before an error. After the first durable effect, the answer is always the committed state.
  * @param undo removes what the work has prepared, if nothing is committed
- * @throws what the work throws, if nothing is committed or that cannot be known
+ * @throws errors of the work, if nothing is committed or that is unknown
  */
 export async function orCommitted<Result>(
   { onError }: Pick<Stores, 'onError'>,

@@ -7,7 +7,7 @@ import type { RowOf } from './database/schema.ts'
 import { deleteRows, findRows, Store, selectRows, updateRows } from './database/store.ts'
 import { servedKbs } from './lifecycle.ts'
 
-/** Web pages of others that may ask a knowledge base without a key. */
+/** Website that may query a knowledge base without a key. */
 export type Site = Omit<Camel<RowOf<'sites'>>, 'origins'> & { origins: string[] }
 export type SiteFields = Pick<Site, 'name' | 'origins' | 'perMinute' | 'perDay'>
 
@@ -26,7 +26,7 @@ export class Sites extends Store {
     return (await findRows(this.db, 'sites', { kb_id: kbId }, 'id')).map(toSite)
   }
 
-  /** None of a knowledge base that is not served. */
+  /** Returns a site; undefined if its knowledge base is not served. */
   async find(id: string): Promise<Site | undefined> {
     const row = await selectRows(this.db, 'sites', { id }).where('kb_id', 'in', servedKbs(this.db)).executeTakeFirst()
     return row && toSite(row)
@@ -44,7 +44,7 @@ export class Sites extends Store {
     await deleteRows(this.db, 'sites', { id })
   }
 
-  /** Counts a question of today. @returns false if the site has had all that it may have in a day */
+  /** Counts a question today. @returns false if the site has reached its limit for a day */
   async count(id: string, now: Date): Promise<boolean> {
     const day = utcDay(now)
     const result = await this.db

@@ -33,7 +33,7 @@ export class Tenants extends LifecycleStore {
     return (await findRows(this.db, 'tenants', { deleted_at: null }, 'slug')).map(toTenant)
   }
 
-  /** Returns the tenant with a slug, and makes it if there is none. Concurrent callers get the same one. */
+  /** Returns the tenant with a slug, creating it if needed. Concurrent callers get the same one. */
   async ensure(slug: string, now: Date): Promise<Tenant> {
     const known = await this.find(slug)
     if (known !== undefined) return known
@@ -45,7 +45,7 @@ export class Tenants extends LifecycleStore {
     return toTenant(await selectRows(this.db, 'tenants', { slug, deleted_at: null }).executeTakeFirstOrThrow())
   }
 
-  /** @throws {SlugTaken} */
+  /** Changes the slug of a tenant. @throws {SlugTaken} */
   rename(tenant: Tenant, slug: string): Promise<void> {
     return this.setSlug(tenant, slug, (db) => new Tenants(db).find(slug))
   }

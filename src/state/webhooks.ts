@@ -9,22 +9,22 @@ import { deleteRows, findRow, Store, selectRows } from './database/store.ts'
 import { holdRow, inTransaction } from './database/transaction.ts'
 import { servedKbs, servedTenants } from './lifecycle.ts'
 
-/** Destination of a tenant's events: those after `cursor`, of some kinds and of one knowledge base only if it names them. */
+/** Destination of a tenant's events after `cursor`, optionally of some kinds or of one knowledge base only. */
 export type Webhook = Omit<Camel<RowOf<'webhooks'>>, 'kinds' | 'enabled'> & { kinds: EventKind[]; isEnabled: boolean }
 
-/** The delivery of one message of a webhook. */
+/** Attempt to deliver one message of a webhook. */
 export type WebhookDelivery = Omit<Camel<RowOf<'webhook_deliveries'>>, 'id' | 'webhookId'>
 
 export type WebhookRecord = Pick<Webhook, 'tenantId' | 'kbId' | 'url' | 'kinds' | 'cursor'> &
   Partial<Pick<Webhook, 'format'>>
 type Failure = { note: string; isFinal: boolean; dueAt: Date }
 
-/** Deliveries of one webhook that are kept. */
+/** Maximum deliveries of one webhook that are stored. */
 const maxDeliveries = 100
 
 const Kinds = z.array(EventKind)
 
-/** Webhooks and the cursor of each receiver. Every move of a cursor names the place where it stood. */
+/** Webhooks with their cursors. Deliveries move a cursor only if it is still where they read it. */
 export class Webhooks extends Store {
   async create(
     { tenantId, kbId, url, kinds, cursor, format = 'ganglion' }: WebhookRecord,
@@ -47,7 +47,7 @@ export class Webhooks extends Store {
     return rows.map(toWebhook)
   }
 
-  /** Events after the one that a receiver was sent last, of the webhook that has most of them. */
+  /** Returns the number of undelivered events of the webhook that has most of them. */
   async lag(): Promise<number> {
     const row = await this.db
       .selectFrom('webhooks')
@@ -64,33 +64,33 @@ export class Webhooks extends Store {
     return row && toWebhook(row)
   }
 
-  /** The latest deliveries, newest first. */
+  /** Returns the latest deliveries, newest first. */
   async deliveries(id: string): Promise<WebhookDelivery[]> {
     const latest = selectRows(this.db, 'webhook_deliveries', { webhook_id: id }).orderBy('id', 'desc')
     const rows = await latest.limit(maxDeliveries).execute()
     return rows.map(({ id: _, webhook_id: __, ...row }) => camelCase(row))
   }
 
-  /** Notes what became of a message, and forgets the oldest. Nothing where the webhook is removed meanwhile. */
+  /** Records the outcome of a message, and removes the oldest ones. Has no effect if the webhook was removed meanwhile. */
   async noteDelivery(id: string, delivery: WebhookDelivery): Promise<void> {
     await inTransaction(this.db, (transaction) => noteDelivery(transaction, id, delivery), 'read committed')
   }
 
-  /** @returns false where there is none. */
+  /** Removes a webhook. @returns false if there is none */
   async remove(id: string): Promise<boolean> {
     return (await deleteRows(this.db, 'webhooks', { id })) === 1
   }
 
   /**
-   * Everything up to an id is delivered.
-   * @param delivery of the event of that id, where it was sent
-   * @returns false where the cursor was moved meanwhile, or the webhook removed, or what it is of disabled.
+   * Records that everything up to an id is delivered.
+   * @param delivery attempt to deliver the event with that id, if it was sent
+   * @returns false if the cursor was moved meanwhile, the webhook removed, or its knowledge base or tenant disabled
    */
   async advance({ id, cursor }: Webhook, to: number, delivery?: WebhookDelivery): Promise<boolean> {
     return this.#change({ id, cursor }, { cursor: to, ...healthy }, delivery)
   }
 
-  /** The next event was not delivered. @returns as {@link advance} does. */
+  /** Records that the next event was not delivered. @returns as {@link advance} */
   async fail(
     { id, cursor, failures, failingSince }: Webhook,
     { note, isFinal, dueAt }: Failure,
@@ -104,7 +104,7 @@ export class Webhooks extends Store {
     return this.#change({ id, cursor }, changes, delivery)
   }
 
-  /** Sends nothing until it is switched on again, which goes on with what it has missed. */
+  /** Pauses a webhook until it is enabled again, which then delivers the missed events. */
   async pause(id: string, note: string): Promise<boolean> {
     return this.#change({ id }, { ...healthy, enabled: 0, note })
   }
@@ -113,12 +113,12 @@ export class Webhooks extends Store {
     return this.#change({ id }, { kinds: JSON.stringify(kinds) })
   }
 
-  /** Delivers everything after an id, again or for the first time, also where that had been given up. */
+  /** Delivers all events after an id, even if they were delivered or abandoned before. Enables the webhook. */
   async replay(id: string, after: number): Promise<boolean> {
     return this.#change({ id }, { cursor: after, enabled: 1, ...healthy })
   }
 
-  /** @param webhook with a cursor: only while it is enabled and stands there. */
+  /** Changes a webhook. @param webhook with a cursor: only if it is enabled and has this cursor */
   async #change(
     { id, cursor }: { id: string; cursor?: number },
     changes: Partial<RowOf<'webhooks'>>,
@@ -135,7 +135,7 @@ export class Webhooks extends Store {
             .where('id', 'in', servedWebhooks(transaction)),
         )
         .executeTakeFirst()
-      // Also where the cursor was moved meanwhile: it was sent all the same.
+      // Recorded even if the cursor was moved meanwhile, because the message was sent.
       if (delivery !== undefined) await noteDelivery(transaction, id, delivery)
       return result.numUpdatedRows === 1n
     }
@@ -143,7 +143,7 @@ export class Webhooks extends Store {
   }
 }
 
-/** The ids of those that do not wait: neither their tenant nor their knowledge base is disabled or deleted. */
+/** Returns a query of the ids of webhooks whose tenant and knowledge base are neither disabled nor deleted. */
 function servedWebhooks(db: Kysely<Schema>) {
   return db
     .selectFrom('webhooks')

@@ -3,7 +3,7 @@ import { faultOf } from '../../contract/faults.ts'
 import { UsageError } from '../cli-errors.ts'
 
 export type ApiServer = {
-  /** URL without a final slash. */
+  /** URL without a trailing slash. */
   url: string
   key: string
 }
@@ -19,8 +19,8 @@ const ServerUrl = z
 const Key = z.string().regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters')
 
 /**
- * Returns the server that a command asks over HTTP: `--url`, or else GANGLION_URL. The key comes only from the environment, since other
- * users can see a command line.
+ * Returns the server that a command calls over HTTP: `--url`, or else GANGLION_URL. The key comes only from the environment, since
+ * other users can see a command line.
  * @param key description of the required key, for people
  * @throws {UsageError}
  */
@@ -32,7 +32,7 @@ export function serverOf(option: unknown, key: string): ApiServer {
   return { url: parseInput(ServerUrl, url, '--url'), key: parseInput(Key, given, 'GANGLION_KEY') }
 }
 
-/** Parses input of a person. @param name option or variable that the error names @throws {UsageError} */
+/** Parses input of a person. @param name option or variable to name in an error @throws {UsageError} */
 export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unknown, name: string): z.output<Schema> {
   const result = schema.safeParse(input, { error: faultOf })
   if (result.success) return result.data

@@ -8,7 +8,7 @@ import type { ApiServer } from './api-server.ts'
 
 type Message = Parameters<StdioServerTransport['send']>[0]
 
-/** Parts of a message that headers of the protocol repeat. */
+/** Schema of the parts of a message that are repeated in the protocol's headers. */
 const Sent = z.object({
   id: z.union([z.string(), z.number()]).optional(),
   method: z.string().optional(),

@@ -4,11 +4,11 @@ import { type ErrorCode, errorTable } from '../../contract/errors.ts'
 import { oneLine } from '../../rules/text/lines.ts'
 import type { ApiServer } from './api-server.ts'
 
-/** Message for an unknown key: all commands read the key from the same variable. */
+/** Message for an unknown key. All commands read the key from the same variable. */
 const ofKey: Sentences = { invalid_token: () => 'The server does not know the key in GANGLION_KEY.' }
 
 const maxSaid = 500
-/** Length of the parts of a key that no message may contain. It exceeds that of `gng_`, with which all keys begin. */
+/** Minimum length of a part of a key that no message may contain. It exceeds `gng_`, the prefix of all keys. */
 const keyPart = 6
 
 type Sentences = Partial<Record<string, (error: GanglionError) => string>>
@@ -49,7 +49,7 @@ function repeats(text: string, key: string): boolean {
   return parts.some((part) => text.includes(part))
 }
 
-/** Returns the network's reason, such as `ECONNREFUSED`. The error of fetch itself only reports a failure. */
+/** Returns the network error, such as `ECONNREFUSED`, which the error of fetch has as its cause. */
 function reasonOf({ cause }: Error): string {
   if (!(cause instanceof Error)) return ''
   return 'code' in cause && typeof cause.code === 'string' ? `: ${cause.code}` : reasonOf(cause)

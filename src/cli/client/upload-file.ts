@@ -18,19 +18,19 @@ export type FileUpload = {
   /** Folder in the tree of Sources; `/` is its root. */
   folder: string
   tags: readonly string[]
-  /** True to upload bytes that the knowledge base already has. */
+  /** True to upload the file even if the knowledge base already has its bytes. */
   force: boolean
   /** True to make the file the next edition of the Source with its name in the folder. */
   replace: boolean
   /** Id of an interrupted upload in chunks. */
   resume?: string | undefined
-  /** Called with the number of bytes that the server has received. */
+  /** Callback with the number of bytes that the server has received. */
   onProgress?: (bytes: number) => void
 }
 
-/** Milliseconds to wait for a response. A server reads a large file once more before it accepts it. */
+/** Timeout of a response in milliseconds. A server reads a large file once more before it accepts it. */
 const timeout = 15 * 60_000
-/** Size in bytes above which a file is sent in chunks. */
+/** Maximum bytes of a file that is sent in one request. A larger one is sent in chunks. */
 const chunkedAbove = 2 ** 24
 
 /** True if a server of this version accepts the file's type, provided that the knowledge base does. */
@@ -49,7 +49,7 @@ export async function uploadFile(
   try {
     const source = await new Ganglion(server).kb(kb).sources.upload(file, {
       ...{ path, metadata: { tags }, force, replace, resume, chunkedAbove, timeout },
-      // The hash lets the server refuse bytes that it already has before they are sent.
+      // The hash lets the server reject bytes that it already has before they are sent.
       ...(size > chunkedAbove && resume === undefined && { contentHash: await hashOf(file) }),
       onProgress: (progress) => {
         uploadId = progress.uploadId

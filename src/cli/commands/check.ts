@@ -52,7 +52,7 @@ function formatJson(findings: Finding[]): string {
   return JSON.stringify({ errors, warnings: findings.length - errors, findings })
 }
 
-/** Returns a path relative to the current folder, which may be above the checkout: editors and forges resolve paths from there. */
+/** Returns a path relative to the current folder, from which editors and forges resolve paths. It may be above the checkout. */
 function pathHere(directory: string, path: string): string {
   const from = relative('.', directory).split(sep).join('/')
   return from === '' || from.startsWith('..') ? path : `${from}/${path}`

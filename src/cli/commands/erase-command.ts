@@ -121,7 +121,7 @@ function say(step: ErasureStep): void {
   process.stderr.write(`${told[step]}\n`)
 }
 
-/** Returns notes on copies that no command reaches. */
+/** Returns notes on copies that no command can erase. */
 function elsewhere({ database, bucket, objects }: Pick<Environment, 'database' | 'bucket' | 'objects'>): string[] {
   return [
     'Clones, mirrors and backups that were made before still hold it. Have clones deleted and made again: a push of their old commits is refused.',
@@ -156,7 +156,7 @@ function textOf({ seqIds, candidates, texts, sources, people }: ErasurePlan, ver
   return `${parts.join(', ')} ${verb}: ${seqIds.join(', ')}`.replace(/: $/, '')
 }
 
-/** Returns how often a text occurs in each place, so that a person can check that it is the right one. */
+/** Returns the number of occurrences of a text by place, with which a person can check that it is the right text. */
 function placesText(places: TextPlaces): string {
   const parts = textPlaces.flatMap((name) =>
     places[name] > 0 ? [`${places[name]} ${places[name] === 1 ? name.slice(0, -1) : name}`] : [],

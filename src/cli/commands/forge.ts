@@ -51,7 +51,7 @@ const LinkOptions = Named.extend({
   branch: option(Branch.optional(), '<name>', 'what main is called there (default: main)'),
   maxOpen: option(Count.optional(), '<number>', 'pull requests that are open at a time (default: 50)'),
 })
-/** Milliseconds that a running server has to compare both sides, and between two checks whether it has. */
+/** Maximum milliseconds to wait for a running server's comparison, and between two checks. */
 const patience = 10 * 60_000
 const lookInterval = 250
 

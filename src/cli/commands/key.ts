@@ -18,7 +18,7 @@ const fetchNotes = {
 const milliseconds = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 const longest = 100 * 365 * milliseconds.d
 
-/** Duration such as `90d`, `12h`, `30m`, `45s` or `2w`. Parses to milliseconds: more than 0, at most 100 years. */
+/** Schema of a duration such as `90d`, `12h`, `30m`, `45s` or `2w`. Parses to milliseconds: more than 0, at most 100 years. */
 export const Duration = z
   .string()
   .regex(/^[0-9]{1,10}[smhdw]$/, 'must be a number and one of s, m, h, d, w, e.g. 90d')

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { serverOf } from '../client/api-server.ts'
 
-/** Adds `mcp`, which asks a running server over HTTP. */
+/** Adds `mcp`, which calls a running server over HTTP. */
 export function addMcpCommand(program: Command): void {
   program
     .command('mcp')

@@ -20,10 +20,10 @@ import { readAnswer } from '../client/server-problem.ts'
 import { askServer } from '../command.ts'
 import { argument, flag, option } from '../options.ts'
 
-/** Maximum bytes of standard input. No comment is longer in UTF-8. */
+/** Maximum bytes of standard input. No comment is longer than that in UTF-8. */
 const maxInputBytes = 64 * 1024
 
-/** Id or ref of a candidate. Parses to the id. */
+/** Schema of a candidate's id or ref. Parses to the id. */
 export const CandidateName = z
   .string()
   .transform((text) => /^refs\/candidates\/([^/]+)\/head$/.exec(text)?.[1] ?? text)
@@ -88,7 +88,7 @@ async function readInput(): Promise<string> {
   return Buffer.concat(chunks).toString('utf8').trimEnd()
 }
 
-/** Posts the comment, then the verdict. @throws {Error} with a sentence that names the refused one and the reason */
+/** Posts the comment, then the verdict. @throws {Error} with a sentence that names the rejected one and the reason */
 async function send(
   server: ApiServer,
   { candidate, approve, dismiss, reason, head, requestChanges, assign }: Review,

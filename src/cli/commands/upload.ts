@@ -49,7 +49,7 @@ export function addUploadCommand(program: Command): void {
   })
 }
 
-/** Refuses files with equal names in one folder, which are rarely intended. @throws {UsageError} */
+/** Rejects files with equal names in one folder, which are rarely intended. @throws {UsageError} */
 function refuseSameNames({ files, path = '/' }: Options): void {
   const named = new Map<string, string>()
   for (const file of files) {
@@ -154,7 +154,7 @@ function sentence(error: unknown, server: ApiServer, file: string): string {
   })
 }
 
-/** Explains a refused type. @param allowed types from the server; those that this version does not know are left out */
+/** Explains why a type was rejected. @param allowed types from the server; types unknown to this version are left out */
 function typeRefused(allowed: GanglionError['body']['allowedTypes'], file: string): string {
   const taken = fileTypes.filter((type) => allowed?.includes(type)).toSorted()
   return [
@@ -169,9 +169,9 @@ export type IngestEnd = { status: 'success' | 'failed'; neurons: number; pending
 const statusOf = { 'ingest.completed': 'success', 'ingest.failed': 'failed' } as const
 
 /**
- * Resolves once it follows the ends of ingests in a knowledge base, and follows them until the signal aborts.
+ * Follows the ends of ingests in a knowledge base until the signal aborts. Resolves once that has begun.
  * @returns a function that waits for the outcome of a Source's ingest, which may have ended already
- * @throws {GanglionError} if the server refuses the events
+ * @throws {GanglionError} if the server rejects the request for events
  */
 export async function followOutcomes(
   server: GanglionOptions,

@@ -74,7 +74,7 @@ function watchFolder(
   }
 }
 
-/** Returns the folder of a file's Source. */
+/** Returns the folder in the tree of Sources for a file. */
 function folderOf(folder: string, file: string): string {
   return `/${relative(folder, dirname(file)).split(sep).join('/')}`
 }

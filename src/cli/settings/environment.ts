@@ -107,13 +107,13 @@ export const EnvironmentVariables = z.object({
 /** Variables that are read elsewhere: the settings file, and the server and key of commands that use HTTP. */
 const elsewhere: ReadonlySet<string> = new Set(['GANGLION_CONFIG', 'GANGLION_URL', 'GANGLION_KEY'])
 
-/** Prefix of the secrets of links to forges, whose names operators choose. */
+/** Prefix of variables with the secrets of links to forges. Operators choose the rest of the name. */
 const forgePrefix = 'GANGLION_FORGE_'
 
 const fields: Readonly<Record<string, z.ZodType>> = EnvironmentVariables.shape
 const names = Object.keys(fields)
 
-/** Suffixes of the variables that must be set if one with the prefix is. */
+/** Suffixes of the variables that must be set if one with the same prefix is. */
 const groups: Readonly<Record<string, readonly string[]>> = {
   GANGLION_LLM: ['URL', 'MODEL'],
   GANGLION_EMBEDDINGS: ['URL', 'MODEL'],
@@ -217,7 +217,7 @@ function endpoint(url: string | undefined, model: string | undefined, apiKey: st
   return url === undefined || model === undefined ? undefined : { url, model, apiKey }
 }
 
-/** Returns a problem for each missing variable of a group of which another is set. */
+/** Returns a problem for each missing variable of a group in which another is set. */
 function missingOfGroup(prefix: string, required: readonly string[], set: readonly string[]): string[] {
   const given = set.find((name) => name.startsWith(`${prefix}_`) && names.includes(name))
   if (given === undefined) return []

@@ -42,7 +42,7 @@ function readBucket(text: string): Bucket | undefined {
   }
 }
 
-/** Comma-separated `<group>=<role>`. The group `*` contains everyone. */
+/** Schema of comma-separated `<group>=<role>`. The group `*` contains everyone. */
 export const GroupRoles = z.string().transform((text, context) => {
   const roles = new Map<string, PersonRole>()
   for (const pair of text.split(',')) {
@@ -66,7 +66,7 @@ export function isPrivateOrEncrypted(text: string): boolean {
 
 const networkNames: ReadonlySet<string> = new Set(['loopback', 'linklocal', 'uniquelocal'])
 
-/** Comma-separated addresses, networks such as `10.0.0.0/8`, and names of networks. */
+/** Schema of comma-separated addresses, networks such as `10.0.0.0/8`, and names of networks. */
 export const ProxyList = z
   .string()
   .transform((text) => text.split(',').map((part) => part.trim()))

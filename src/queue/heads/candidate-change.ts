@@ -14,8 +14,8 @@ import { pathKey } from '../../rules/paths/portable-path.ts'
 import { oneLine } from '../../rules/text/lines.ts'
 
 /**
- * Commit that merges a candidate. `onto`: head of main; if the candidate does not merge with that, the commit with the version that it was
- * written against.
+ * Commit that merges a candidate. `onto`: its parent, the head of main. If the candidate conflicts with main, the commit of the version
+ * that it was written against.
  */
 export type CandidateChange = Proposal & {
   candidate: Candidate
@@ -32,7 +32,7 @@ export async function candidateChange(
 ): Promise<CandidateChange | undefined> {
   try {
     const tests = await testFileChanges(view, candidate)
-    // A head that removes later additions of others is not offered.
+    // No head is offered if it would remove later additions of others.
     if (tests.some(({ conflicts }) => conflicts !== undefined)) return undefined
     return { candidate, onto: main, merges: true, tests, ...(await proposalOf(view, candidate)) }
   } catch (error) {
@@ -43,8 +43,8 @@ export async function candidateChange(
 }
 
 /**
- * Lets git show the conflict to whoever merges the head into main. If the base has a curator's edit, no commit of main is the base: git
- * would take the proposal for a removal of the edit.
+ * Returns the change on the version that the candidate was written against, so that git shows the conflict in a merge into main.
+ * Undefined if the base has a curator's edit: no commit has it, and git would take the proposal for a removal of the edit.
  */
 async function changeOfBase(view: ProposalView, candidate: Candidate): Promise<CandidateChange | undefined> {
   const { target: seqId, base, mergeBase } = candidate

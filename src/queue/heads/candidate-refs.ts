@@ -12,17 +12,17 @@ import { coalesce } from '../../system/concurrency/coalesce.ts'
 import { pauses } from '../../system/pauses.ts'
 import { candidateChange, type StagedHead, stackChanges, stageHead } from './candidate-change.ts'
 
-/** Number of heads that exist without a request, and of requested ones that are kept. */
+/** Number of candidates with a permanent head, and maximum number of heads that are kept after a request. */
 const standing = 200
 const maxAsked = 100
 /** Milliseconds between runs of the background work, and its maximum share of the time. */
 const restMs = 1_000
 const workingShare = 1 / 20
-/** Bytes of objects that are written at a time. */
+/** Maximum bytes of objects that are staged before they are written. */
 const maxStagedBytes = 32 * 1024 * 1024
 
 type Sql = Projection['read']
-/** Last built head: its inputs, and its commit, if there is anything to propose. */
+/** Last built head: its inputs and its commit; undefined if it proposes nothing. */
 type Made = { main: Oid; records: string | undefined; head: Oid | undefined; blobs: ReadonlySet<Oid> }
 
 export const candidateHeads = onePer((kb: KnowledgeBase, { onError }: Context) => new CandidateRefs(kb, { onError }))
@@ -130,7 +130,7 @@ class CandidateRefs {
     return result
   }
 
-  /** @param only names of the heads to update */
+  /** Updates heads. @param only names of the heads to update; absent: all */
   async #update(only: readonly string[] | undefined): Promise<void> {
     if (this.#closing.signal.aborted) return
     const present = this.#isRepaired ? await this.#list() : await this.#repair()
@@ -223,7 +223,7 @@ class Batch {
   #objects = new Map<Oid, GitObject>()
   #made = new Map<string, Made>()
 
-  /** @param known objects that need not be written */
+  /** Adds a built head. @param known objects that exist already */
   add(name: string, made: Made, staged: StagedHead | undefined, known: ReadonlySet<Oid> = new Set()): void {
     this.#made.set(name, made)
     for (const [oid, object] of staged?.objects ?? []) {
@@ -247,7 +247,7 @@ function blobsOf(staged: StagedHead | undefined): Set<Oid> {
   return new Set(blobs.map(([oid]) => oid))
 }
 
-/** Returns objects after similar ones that they can be deltas of: main's large trees once, instead of with every head. */
+/** Returns objects, each after a similar one that its delta can be based on. Main's large trees are stored once, not per head. */
 async function withBases(
   objects: ReadonlyMap<Oid, GitObject>,
   read: (oid: Oid) => Promise<GitObject>,

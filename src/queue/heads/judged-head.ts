@@ -24,12 +24,10 @@ const maxFiles = 2 + maxTestFiles
 export type JudgedHead = { head?: string | undefined; seen?: string | undefined; ifMatch?: string | undefined }
 
 /**
- * Runs a write that follows from a verdict on `head`, a commit of `refs/candidates/<id>/head`; without one, any write.
- * What is compared is what the commit changes, not its id, which main's every move makes another; and it is compared in the
- * same write, so that nothing comes between. A candidate that is not pending proposes nothing: the work answers for it.
- * With `seen`, the candidate must be pending and as it was seen; with `ifMatch`, as it was read, unless `decider` has decided it
- * since: a repeated request gets its answer.
- * @throws {GanglionError} `stale_head` with the present `head`, or null, where the candidate proposes something else; what `checkSeen` throws.
+ * Runs a write that follows from a review of `head`, a commit of `refs/candidates/<id>/head`; if absent, any write. The changes of that commit
+ * are compared with the present proposal, in the same write, because its id changes with every move of main. With `seen`, the candidate must
+ * be pending and unchanged; with `ifMatch`, unchanged, unless `decider` has decided it since: then a repeated request gets its answer.
+ * @throws {GanglionError} `stale_head` with the present `head`, or null, if the proposal has changed; errors of `checkSeen`
  * @throws {PreconditionFailed}
  */
 export async function writeJudged<T>(
@@ -54,7 +52,7 @@ export async function writeJudged<T>(
   throw new done.Refusal('stale_head', undefined, { head: present })
 }
 
-/** Whether a candidate is as an `If-Match` says, or was decided by `decider`. @throws {GanglionError} `not_found` */
+/** True if a candidate matches an `If-Match`, or was decided by `decider`. @throws {GanglionError} `not_found` */
 async function isAsRead(
   { projection: { write: sql } }: KnowledgeBase,
   staging: Staging,

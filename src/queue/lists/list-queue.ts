@@ -41,11 +41,11 @@ export type QueueEntry = CandidateRow & {
   /** True if the policy would have approved it, but a rule left it to a curator. */
   isHeldBack: boolean
   intent: Intent
-  /** seqId of the Neuron that it became. */
+  /** seqId of the Neuron that an approval made or changed. */
   seqId?: string
-  /** Bundle of a push whose first pending candidate this is. */
+  /** Bundle whose first pending candidate this is. */
   bundle?: BundleEntry
-  /** Value to send with a decision, so that a candidate that changed since is not decided on. */
+  /** Value to send with a decision, which fails if the candidate has changed since. */
   seen: string
 }
 
@@ -62,7 +62,7 @@ export type QueuePage = {
   next: string | null
   previous: string | null
   counts: QueueCounts
-  /** Connectors of the candidates with this status. */
+  /** Connectors of the candidates with the listed status. */
   connectors: string[]
   /** All knowledge bases of the tenant. */
   knowledgeBases: KbLabel[]
@@ -180,10 +180,10 @@ async function namesOf(ctx: Context, { tenantId }: Caller): Promise<KbLabel[]> {
   return labels
 }
 
-/** Candidates before and after one in a view of the queue, by id, and their number: see `QueueCounts`. */
+/** Ids of the candidates before and after one in a view of the queue, and the number of candidates; see `QueueCounts`. */
 export type Neighbours = { previous: string | undefined; next: string | undefined; count: number }
 
-/** Candidate, and the `seenOf` value of a page that shows it now. */
+/** Candidate to review next. `seen`: value of `seenOf` for its present state. */
 export type Next = { id: string; seen: string }
 
 /** Returns the candidate after one, which may be decided already: its position remains. @throws {GanglionError} `not_found` */

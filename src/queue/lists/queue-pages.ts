@@ -21,7 +21,7 @@ const Position = z.tuple([z.int(), z.int(), z.string()])
 /** Knowledge base whose queue is read, without opening it if possible. */
 export type QueuedKb = {
   identity: KbIdentity
-  /** Returns undefined for one of several that cannot be read now, so that the list does not fail. */
+  /** Runs work on the tables. Returns undefined if one of several knowledge bases is unreadable now, so that the list does not fail. */
   read: <Result>(work: (sql: AllTables) => Result) => Promise<Result | undefined>
   isUnavailable: boolean
 }
@@ -47,7 +47,7 @@ export async function queuedKbs(ctx: Context, { tenantId }: Caller, kb: string |
   })
 }
 
-/** Returns the slugs of those that could not be read. */
+/** Returns the slugs of knowledge bases that could not be read. */
 export function unavailableAmong(kbs: readonly QueuedKb[]): string[] {
   return kbs.flatMap(({ isUnavailable, identity }) => (isUnavailable ? [identity.slug] : []))
 }
@@ -72,7 +72,7 @@ export function encodeQueueCursor({ red, impact, id }: QueuePosition): string {
   return Buffer.from(JSON.stringify([red, impact, id])).toString('base64url')
 }
 
-/** @throws {ValidationError} on the field, for an unknown cursor */
+/** Decodes the position in a cursor. @throws {ValidationError} on the field, for an unknown cursor */
 export function decodeQueueCursor(field: string, cursor: string): QueuePosition {
   try {
     const [red, impact, id] = Position.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')))

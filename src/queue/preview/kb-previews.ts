@@ -69,7 +69,7 @@ export class KbPreviews<Value extends Kept> {
     for (const entry of open) await closed(entry)
   }
 
-  /** Undefined unless all are pending. */
+  /** Returns the cache key of candidates with their records; undefined unless all are pending. */
   #keyOf(ids: readonly string[]): string | undefined {
     const records = ids.map((id) => pendingRecord(this.#kb.projection.read, id))
     return records.includes(undefined) ? undefined : [this.#kb.heads().main, ...ids, ...records].join(' ')

@@ -16,11 +16,11 @@ import { approveStaged } from '../approval.ts'
 import { approveWholeBundle } from '../push-bundle.ts'
 import { KbPreviews } from './kb-previews.ts'
 
-/** Knowledge base in the state that work which was tried out would leave. */
+/** Knowledge base in the state that work would have left if it had not been rolled back. */
 type LaidOverKb = ReadableKb & { laidOver: object } & {
-  /** Commit of main that it is based on. */
+  /** Commit of main that the state is based on. */
   main: Oid | undefined
-  /** Bytes that it adds to the repository. */
+  /** Bytes of the objects that the state adds. */
   size: number
   close: () => void
 }
@@ -49,7 +49,7 @@ export async function previewedKb(
   return kbPreviews(kb).open(candidates, () => layCandidatesOver(ctx, kb, actorOf(caller), candidates))
 }
 
-/** Undefined if main has moved meanwhile. */
+/** Applies candidates to main and rolls the result back. Returns undefined if main has moved meanwhile. */
 async function layCandidatesOver(
   { now }: Pick<Context, 'now'>,
   kb: KnowledgeBase,
@@ -128,7 +128,7 @@ async function openLaidOverKb(
   return laid
 }
 
-/** Preview for a use case: the context to read with, and a function that adds what was previewed to its answer. */
+/** Preview for a use case: the context to read with, and a function that adds the previewed candidates to an answer. */
 export type Previewing<Ctx> = {
   ctx: Ctx
   kb?: PreviewedKb

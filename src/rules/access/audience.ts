@@ -7,7 +7,7 @@ export const audiences = Audience.options
 /** Fields that decide who may see a Neuron. Without `audience`, the knowledge base's default applies. */
 export type Access = { audience?: readonly string[] | undefined; tags: readonly string[] }
 
-/** Names in a Neuron's audience that show it to each kind of reader; one of them is enough. */
+/** Names of which a Neuron's audience must have one, for each kind of reader to see it. */
 const sees: Readonly<Record<Exclude<Audience, 'curator'>, readonly string[]>> = {
   tool: ['tool', 'public'],
   public: ['public'],

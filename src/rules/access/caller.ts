@@ -2,18 +2,18 @@ import type { GitFetch, KeyAudience, Role } from '../../contract/vocabulary.ts'
 import type { Actor } from '../candidates/candidate.ts'
 
 export type Caller = {
-  /** `key:<id>`, `user:<id>` or `visitor:<id>`. */
+  /** Id with its kind: `key:<id>`, `user:<id>` or `visitor:<id>`. */
   id: string
   /** Display name of the key or the person. */
   name: string
   tenantId: string
   /** Role in the API. An administrator is a curator here. */
   role: Role
-  /** Connectors that the key may speak as. */
+  /** Connectors that the key may name as its own. */
   connectors: readonly string[]
-  /** Fetch right of a key that is not a curator's. */
+  /** Right of a key to fetch with git. Absent for keys of curators. */
   git?: GitFetch
-  /** Audience that a reader key may request besides its own. `public`: a visitor of a site, who is served as nothing else. */
+  /** Audience that a reader key may request besides its own. `public`: a visitor of a site, who is served nothing else. */
   audience?: KeyAudience | 'public'
   /** Network address of a person's request. */
   address?: string

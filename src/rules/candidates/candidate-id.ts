@@ -40,7 +40,7 @@ export function idTail(id: string): string {
   return id.slice(-6).toLowerCase()
 }
 
-/** Bytes 8 to 11 of a candidate's id: variant `10`, then 30 bits of the hash. */
+/** Returns bytes 8 to 11 of a candidate's id: variant `10`, then 30 bits of the hash. */
 function kbHash(kbId: string): Buffer {
   const hash = createHash('sha256').update(kbId.toLowerCase()).digest().subarray(0, 4)
   hash.writeUInt8(0x80 | (hash.readUInt8(0) & 0x3f), 0)

@@ -12,7 +12,7 @@ export const ingestConnector = 'ingest'
 /** Author of the candidates that are compiled from Sources. */
 export const ingestActor: Actor = { id: 'ingest', name: 'Ingest' }
 
-/** Approver of what the KB's policy approves. */
+/** Approver of candidates that the KB's policy approves. */
 export const policyActor: Actor = { id: 'policy', name: "The knowledge base's policy" }
 
 /** Decision of the KB's policy on a new candidate. */
@@ -36,8 +36,8 @@ export const decisionActions = [
 ] as const
 
 /**
- * Page that an approval would make (SHA-256 without the keys that the server writes) and its audience: the access class, and a digest of
- * the lines with comments, which only curators see.
+ * Page that an approval would make (SHA-256 without the keys that the server writes), and its audience: the access class, and a digest
+ * of the lines with comments, which only curators see.
  */
 export type VotedPage = { page: string; audience: string }
 

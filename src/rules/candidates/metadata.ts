@@ -19,7 +19,7 @@ export type Metadata = { text: string | null; data: Record<string, unknown> }
 /** Metadata keys that Ganglion interprets. */
 export type MetadataFields = {
   connector?: string
-  /** HTTP or HTTPS URL. Other schemes stay in the metadata and are never linked to. */
+  /** HTTP or HTTPS URL. Any other scheme stays in the metadata only, and is never linked to. */
   sourceUrl?: string
   /** Target as the caller named it. It may not exist. */
   targetNeuron?: string

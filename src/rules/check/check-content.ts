@@ -3,7 +3,7 @@ import { oneLine } from '../text/lines.ts'
 import { maxFileBytes } from './checked-file.ts'
 import { checkConflictMarkers } from './conflict-markers.ts'
 
-/** Maximum size of a pointer; see `docs/spec.md` in the repository of Git LFS. */
+/** Maximum bytes of a pointer; see `docs/spec.md` in the repository of Git LFS. */
 export const maxPointerBytes = 1024
 const pointerStart = /^version https:\/\/(?:git-lfs\.github\.com|hawser\.github\.com)\/spec\/v1\r?\n/
 const pointerMessage =
@@ -16,7 +16,7 @@ const harmless: ReadonlySet<string> = new Set([
   ...['export-ignore', 'export-subst'],
 ])
 const harmlessPrefix = /^(?:linguist|gitlab)-/
-/** Matches a pattern; a quoted one may contain blanks. */
+/** Matches the pattern at the start of a line in `.gitattributes`. A quoted pattern may contain blanks. */
 const pattern = /^(?:"(?:[^"\\]|\\.)*"|\S+)\s*/
 const macro = /^\[attr\](\S+)\s*/
 const removal = 'Take it out, and push the files themselves: git lfs untrack does both, in a clone that has them.'

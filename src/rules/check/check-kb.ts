@@ -9,7 +9,7 @@ import { checkPaths } from './check-paths.ts'
 import { type CheckedFile, checkFile } from './checked-file.ts'
 
 export type CheckOptions = {
-  /** The KB's seqId prefix. */
+  /** Prefix of the KB's seqIds. */
   prefix: string
   /** seqId of each Neuron by path, before the checked change. */
   previousSeqIds?: ReadonlyMap<string, string>
@@ -17,11 +17,11 @@ export type CheckOptions = {
   previousNames?: ReadonlyMap<string, readonly string[]>
   /** Path of each Neuron by seqId, before the change. A moved Neuron keeps its links to files. */
   previousPaths?: ReadonlyMap<string, string>
-  /** Claims to names from before the change. */
+  /** Returns the claims to names from before the change. */
   claimOf?: ClaimOf
-  /** Audiences that `kb.yaml` and pages beside the files name. */
+  /** Audiences that `kb.yaml`, and pages that are not among the files, name. */
   audiences?: readonly string[]
-  /** Whether tags in texts count. Undefined if unknown. */
+  /** True if tags in texts count. Undefined if unknown. */
   inlineTags?: boolean
 }
 

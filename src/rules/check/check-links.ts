@@ -49,7 +49,7 @@ export function checkLinks(
 
     const properties = (neuron?.propertyLinks ?? []).map((link) => ({ ...link, line: undefined }))
     for (const { kb, line: written, target, heading, form = 'wiki' } of [...properties, ...links]) {
-      // An empty target is the page itself. Links into other KBs are not checked.
+      // An empty target means the page itself. Links into other KBs are not checked.
       if (kb !== undefined || target.trim() === '') continue
       const line = written === undefined ? 1 : (neuron?.contentLine ?? 1) + written - 1
       const address: LinkAddress = { target, form, from: path }

@@ -18,7 +18,7 @@ import type { CheckedFile } from './checked-file.ts'
 /** Returns the claim of a Neuron to one of its names. Undefined for a new name. */
 export type ClaimOf = (seqId: string, name: Pick<NeuronName, 'exact' | 'kind'>) => NameClaim | undefined
 
-/** Maximum number of Neurons of one name that a warning lists, the earliest first. */
+/** Maximum number of Neurons with one name that a warning lists, the earliest first. */
 export const maxNamesakes = 5
 
 /** Returns the names by which people know a page, by key: title, aliases, and file name unless the page is the index of its folder. */

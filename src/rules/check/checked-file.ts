@@ -8,13 +8,13 @@ import { oneLine } from '../text/lines.ts'
 export type OwnPlaceLink = { heading: string; form: LinkForm; line: number }
 
 export type CheckedFile = {
-  /** Path from the root of the repository, with `/`. */
+  /** Path from the root of the repository, separated by `/`. */
   path: string
   oid?: string
   size: number
   /** Git file mode as text, e.g. `100644`. */
   mode?: string
-  /** Set for Neurons that could be parsed. */
+  /** Parsed page of a Neuron; absent for other files, and if it cannot be parsed. */
   neuron?: CheckedNeuron
   /** Findings about the content of a file that is not a page. */
   findings?: readonly Omit<Finding, 'path'>[]

@@ -2,7 +2,7 @@ import { conflictMarks } from '../neurons/merge.ts'
 import type { Finding } from '../neurons/neuron.ts'
 import { unfencedLines } from '../text/fence.ts'
 
-/** Git's conflict markers in their order. A lone separator may underline a heading. */
+/** Matches git's conflict markers, in their order. A lone separator may underline a heading. */
 const markers = [/^<{7}(?: |$)/, /^={7}$/, /^>{7}(?: |$)/] as const
 
 /**

@@ -29,7 +29,7 @@ export function lacksPlace(keys: ReadonlySet<string>, { heading, form }: { headi
   const key = linkedPlaceKey(heading)
   if (key === '' || keys.has(key)) return false
   if (form !== 'markdown' || key.startsWith('^')) return true
-  // Line numbers of a forge (`#L10`) and text fragments of a browser (`#:~:text=`) name no heading.
+  // Line numbers of a forge (`#L10`) and text fragments of a browser (`#:~:text=`) are no headings.
   if (/^L[0-9]+|[=~]|^\//.test(heading)) return false
   return !keys.has(joined(key)) && !keys.has(joined(key.replace(/ [0-9]+$/, '')))
 }

@@ -30,7 +30,7 @@ export type Resolution = { seqId: string } | { missing: true } | { ambiguous: st
 /** Target and form of a link, and the path of the page that contains it. */
 export type LinkAddress = { target: string; form: LinkForm; from: string }
 
-/** Possible interpretation of a link: as paths, as names, or as both. */
+/** Way to read a link: as paths, as names, or as both. */
 type Reading = {
   /** Paths from the root of the repository, for a relative link. The first that exists wins. */
   places: string[]
@@ -52,7 +52,7 @@ const joined = [
 const letter = `[[\\p{L}\\p{M}]&&[${joined.map((script) => `\\p{scx=${script}}`).join('')}]]`
 const flagTag = '[\\u{e0020}-\\u{e007f}]'
 /**
- * Invisible characters: direction marks, zero-width spaces, selectors. The capture group has those that carry meaning (UAX #31, 2.3, and
+ * Matches invisible characters: direction marks, zero-width spaces, selectors. The group has those that carry meaning (UAX #31, 2.3, and
  * UTS #51): joiners that shape letters or join emoji, and the tags of a flag.
  */
 const ignorable = new RegExp(
@@ -188,18 +188,18 @@ export function resolveTarget(link: LinkAddress, lookup: (key: string) => readon
 
 type Answer = NamedNeuron & { isSpelled: boolean }
 type Asked = { kinds: readonly NameKind[]; levels: readonly (readonly NameKind[])[] }
-/** Meaning of a name at one level of precedence: `beside` for pages in the folder of such a file, `elsewhere` for all others. */
+/** Neuron that a name means at one level of precedence: `beside` for pages in the folder of such a file, `elsewhere` for all others. */
 type Level = { beside: ReadonlyMap<string, Resolution>; elsewhere: Resolution | undefined }
 
 const slashed: Asked['levels'] = [['seqId'], ['path'], ['file'], ['folder'], ['title'], ['alias'], ['section']]
-/** A bare name matches a file in any folder, the outermost one included. */
+/** Kinds of names by precedence for a link without a folder. Such a link matches a file in any folder, even the outermost. */
 const bare: Asked['levels'] = [['seqId'], ['path', 'file'], ['title'], ['alias'], ['stamp'], ['section']]
 const wikiKinds = nameKinds.filter((kind) => kind !== 'section')
-/** Number of Neurons from which a name's order is cached: thousands of pages may link to their own `README`. */
+/** Minimum number of Neurons with one name for which their order is cached: thousands of pages may link to their own `README`. */
 const many = 50
 const ordered = new WeakMap<readonly NamedNeuron[], Map<string, Level[]>>()
 
-/** @param lookup its results must not be modified afterwards */
+/** Resolves links by names. @param lookup its results must not be modified afterwards */
 function levelsOf(
   names: readonly string[],
   lookup: (key: string) => readonly NamedNeuron[],

@@ -1,4 +1,4 @@
-/** Prefix of a Dendron link that names a vault of its workspace: the note's name follows. */
+/** Matches the prefix of a Dendron link that names a vault of its workspace. The note's name follows. */
 const dendronVault = /^dendron:\/\/[^/]+\//i
 /** Encodings that Logseq uses in file names for characters that a file system refuses. */
 const spelledSigns: readonly [RegExp, (spelled: string) => string][] = [

@@ -6,7 +6,7 @@ import type { WrittenLink } from '../links/written-link.ts'
 /** Link with its resolved meaning. Without a meaning, it leads into another knowledge base. */
 export type LintedLink = Pick<WrittenLink, 'type' | 'target' | 'embed' | 'form' | 'line'> & {
   seqId: string
-  /** Links with the same key have the same target. */
+  /** Key of the link's target: links with the same key have the same target. */
   key: string
   meaning: LinkMeaning | undefined
 }
@@ -73,7 +73,7 @@ export class LinkSurvey {
   readonly #contradictions = new Map<string, [string, string]>()
   readonly #supersededBy = new Map<string, Set<string>>()
 
-  /** @param link in the order of their Neurons */
+  /** Adds a link. Call it in the order of the Neurons that contain the links. */
   add(link: LintedLink): void {
     const { seqId, meaning } = link
     if (meaning === undefined) this.#linked.add(seqId)
@@ -81,7 +81,7 @@ export class LinkSurvey {
     else if ('ambiguous' in meaning) {
       this.#linked.add(seqId)
       const target = noteTarget(this.#ambiguous, link)
-      // Links to one ambiguous name share one list, which is compared by identity.
+      // Links by one ambiguous name share one list, so identity shows whether the list was counted already.
       if (target.last === meaning.ambiguous) return
       target.last = meaning.ambiguous
       for (const each of meaning.ambiguous) {

@@ -112,7 +112,7 @@ function places({ places }: LinkFinding, link: (seqId: string) => string): strin
   return places.map(({ seqId, line }) => `${link(seqId)}, ${line === null ? 'front matter' : `line ${line}`}`)
 }
 
-/** @param total number of all items, if `items` has only the first */
+/** Returns a section with a list. @param total number of all items, if `items` has only the first ones */
 function section(title: string, items: readonly string[], total = items.length): string {
   if (items.length === 0) return ''
   const more = total > items.length ? [`- and ${total - items.length} more`] : []

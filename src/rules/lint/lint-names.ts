@@ -74,7 +74,7 @@ function trigrams(name: string): string[] {
   })
 }
 
-/** Number of items above which a feature is ignored: it distinguishes nothing, and scanning its items is slow. */
+/** Maximum number of items with a feature that is used. A more common one distinguishes nothing, and takes long to scan. */
 const maxBearers = 1_000
 
 /** Index of items by their features. Finds items that share distinctive features, in time linear in their number. */

@@ -4,7 +4,7 @@ import { keepLineEndings, unixLines } from '../text/line-endings.ts'
 
 /** Lines that both sides changed in different ways. Every line ends in a newline, which distinguishes an empty line from no line. */
 export type Conflict = {
-  /** 1-based line of the current text. */
+  /** Line of the current text, from 1. */
   line: number
   base: string
   current: string

@@ -13,7 +13,7 @@ export type Verified = z.output<typeof contract.VerifiedField>
 /** Front matter keys that Ganglion interprets. All other keys belong to the curator and stay as they are. */
 export type NeuronFields = {
   seqId?: string
-  /** Document UUID. */
+  /** UUID of the document. */
   id?: string
   title?: string
   tags: string[]
@@ -21,7 +21,7 @@ export type NeuronFields = {
   audience?: string[]
   aliases: string[]
   edges: Edge[]
-  /** Back-pointer: the candidate that produced this version. */
+  /** Id of the candidate that produced this version. */
   candidate?: string
   connector?: string
   sourceUrl?: string
@@ -59,7 +59,7 @@ export type Finding = {
   severity: 'error' | 'warning'
   /** Path in the KB, with `/`. */
   path: string
-  /** 1-based. */
+  /** Line in the file, from 1. */
   line: number
   message: string
 }

@@ -2,10 +2,10 @@ import { ascii, fold } from '../text/fold.ts'
 
 const unspaced = '[\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}]'
 const word = new RegExp(`${unspaced}\\p{M}*|(?:(?!${unspaced})[\\p{L}\\p{M}\\p{N}])+`, 'gu')
-/** Words of ASCII text. Takes a quarter of the time of the Unicode pattern. */
+/** Matches words of ASCII text. Takes a quarter of the time of the Unicode pattern. */
 const asciiWord = /[a-z0-9]+/g
 const shingleWords = 5
-/** Maximum number of compared words of a text. */
+/** Maximum number of words of a text that are compared. */
 const maxWords = 20_000
 
 export type Resembling<Name> = { name: Name; resemblance: number }

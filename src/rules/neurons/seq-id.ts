@@ -4,7 +4,7 @@ import { isReservedName } from '../paths/portable-path.ts'
 
 export const maxNumber = 99_999_999
 
-/** Slug of a KB or tenant. A UUID or a device name would make its address ambiguous. */
+/** Schema of the slug of a KB or tenant. A UUID or a device name would make its address ambiguous. */
 export const Slug = z
   .string()
   .regex(
@@ -14,7 +14,7 @@ export const Slug = z
   .refine((slug) => !isUuid(slug), 'must not look like a UUID')
   .refine((slug) => !isReservedName(slug), 'must not be a name that Windows reserves')
 
-/** Prefix of a KB's seqIds. */
+/** Schema of the prefix of a KB's seqIds. */
 export const SeqPrefix = z.string().regex(/^[a-z0-9-]{1,32}$/, 'must be 1 to 32 of a-z, 0-9 and -')
 
 /** Returns `handbook_00000042` for `formatSeqId('handbook', 42)`. Throws RangeError outside 1 to 99,999,999. */

@@ -4,13 +4,13 @@ const maxSegmentBytes = 255
 const maxPathBytes = 1024
 const maxPathDepth = 16
 
-/** Invisible characters and those that reorder text. HFS+ ignores most of them, so `.g\u200cit` is `.git` there. */
+/** Matches invisible characters and those that reorder text. HFS+ ignores most of them, so `.g\u200cit` is `.git` there. */
 const invisible = /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]--\p{Variation_Selector}]/v
 const forbidden = /[<>:"|?*\\]/
 /** Replacement character, which a decoder produces for a name that is not UTF-8. */
 const undecodable = '\ufffd'
 const reserved = /^(con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³]) *(?=\.|$)/i
-/** 8.3 aliases that NTFS makes for names beginning with `.git`: `git~1`, `gitmod~1`, `gi7eba~1`. */
+/** Matches 8.3 aliases that NTFS makes for names beginning with `.git`: `git~1`, `gitmod~1`, `gi7eba~1`. */
 const gitAlias = /^gi[^.~]{0,4}~[0-9]/i
 /** Harmless names that begin with `.git`: settings of forges, and folders and files of curators' tools. */
 const harmlessGitNames: ReadonlySet<string> = new Set([

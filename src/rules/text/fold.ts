@@ -1,4 +1,4 @@
-/** Letters that Unicode does not decompose into a base letter and a mark. */
+/** Base letters of Latin letters that Unicode does not decompose. */
 const latinLetters: Readonly<Record<string, string>> = {
   æ: 'ae',
   œ: 'oe',
@@ -12,14 +12,14 @@ const latinLetters: Readonly<Record<string, string>> = {
   ŋ: 'n',
 }
 
-/** Letters of Persian and Urdu keyboards, and Arabic's undotted yeh, that search treats as the same letter. */
+/** Arabic letters for those of Persian and Urdu keyboards and the undotted yeh, which search treats as the same. */
 const arabicLetters: Readonly<Record<string, string>> = { ى: 'ي', ی: 'ي', ک: 'ك' }
 
 /** Matches text of ASCII characters only. */
 export const ascii = /^[\0-\x7f]*$/
-/** Latin, Greek and Cyrillic diacritics. In other scripts the marks are letters, and so are the voicing marks of kana. */
+/** Matches Latin, Greek and Cyrillic diacritics. In other scripts the marks are letters, and so are the voicing marks of kana. */
 const diacritics = /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]/g
-/** Vowel points, and the tatweel that stretches a word. Arabic, Hebrew and Syriac are mostly written without them. */
+/** Matches vowel points, and the tatweel that stretches a word. Arabic, Hebrew and Syriac are mostly written without them. */
 const points = /[\p{Mn}&&[\p{scx=Arabic}\p{scx=Hebrew}\p{scx=Syriac}]]|\u0640/gv
 
 /**

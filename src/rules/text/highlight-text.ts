@@ -1,6 +1,6 @@
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
 
-/** Converts a search excerpt, which is escaped HTML with `<mark>`, to plain text. @param mark is put around each match */
+/** Converts a search excerpt, which is escaped HTML with `<mark>`, to plain text. @param mark text before and after each match */
 export function highlightText(highlight: string, mark: string): string {
   return highlight
     .replace(/<\/?mark>/g, mark)

@@ -1,7 +1,7 @@
 /**
- * Texts that trigger an action on a forge, each with a replacement that people read alike and forges ignore: references to issues and merge
- * requests (`#1`, `!1`, `GH-1`, URLs), which `Fixes` closes; mentions; CI skip markers; quick actions; and entities for these characters.
- * They count in code too, since a squash turns the text into a commit message. A replacement has the same length.
+ * Patterns that trigger an action on a forge, each with a replacement that looks alike and that forges ignore: references to issues and
+ * merge requests (`#1`, `!1`, `GH-1`, URLs), which `Fixes` closes; mentions; CI skip markers; quick actions; and entities for these
+ * characters. They count in code too, since a squash turns the text into a commit message. A replacement has the same length.
  */
 const active: readonly (readonly [pattern: RegExp, inert: string])[] = [
   [/&(?=#(?:0*(?:33|35|64)|x0*(?:21|23|40));|(?:commat|excl|num);)/gi, '＆'],

@@ -3,7 +3,7 @@ import { anchorsOf } from './anchors.ts'
 /** Line ending of a page's first line. */
 export type LineEnding = '\n' | '\r\n'
 
-/** Converts line endings to LF, as answers and diffs have them. */
+/** Converts line endings to LF, as in answers and diffs. */
 export function unixLines(text: string): string {
   return text.replace(/\r\n?/g, '\n')
 }
@@ -61,7 +61,7 @@ function usualEnding(lines: readonly Line[], eol: LineEnding): string {
   return [...counts].reduce((most, one) => (one[1] > most[1] ? one : most))[0]
 }
 
-/** The last line has no ending. */
+/** Splits a text into lines with their endings. The last line has none. */
 function linesOf(text: string): Line[] {
   const parts = text.split(/(\r\n|\r|\n)/)
   return Array.from({ length: (parts.length + 1) / 2 }, (_, at) => ({

@@ -1,9 +1,9 @@
 import { cutText } from './whole-characters.ts'
 
-/** Control characters, line and paragraph separators, and marks that change the direction of text. */
+/** Matches control characters, line and paragraph separators, and marks that change the direction of text. */
 const unsafeInLine = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
 
-/** Control characters except tabs and line feeds, and marks that change the direction of text. */
+/** Matches control characters except tabs and line feeds, and marks that change the direction of text. */
 const unshown = /(?![\t\n])[\p{Cc}\p{Bidi_Control}]/gu
 
 /**

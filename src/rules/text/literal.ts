@@ -3,7 +3,7 @@ import { oneLine } from './lines.ts'
 
 const shownUnits = 200
 
-/** Invisible characters and those that reorder text, except line feeds and tabs. */
+/** Matches invisible characters and those that reorder text, except line feeds and tabs. */
 const invisible = /[^\P{Cc}\n\t]|[\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 
 /** Returns untrusted text as a Markdown code span in which nothing is markup, a mention or a link. One line of at most 200 UTF-16 units. */

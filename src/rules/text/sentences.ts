@@ -6,10 +6,10 @@ export type Sentence = Range & { text: string }
 
 export type LineAt = { start: number; line: string }
 
-/** Abbreviations that never end a sentence. Unicode's rules would end it before a capital letter. */
+/** Matches abbreviations that never end a sentence. Unicode's rules would end it before a capital letter. */
 const beforeName = /(?:^|[\s(])(?:Capt|Col|Dr|Gen|Lt|Mr|Mrs|Ms|Prof|Rep|Sen|Sgt|St|cf|e\.g|i\.e|vs)\.\s*$/
 
-/** Abbreviations that do not end a sentence before a number. */
+/** Matches abbreviations that do not end a sentence before a number. */
 const beforeNumber =
   /(?:^|[\s(])(?:Apr|Art|Aug|Ch|Dec|Eqs?|Feb|Figs?|Jan|Jul|Jun|Mar|Nos?|Nov|Oct|Sec|Sept?|Vol|approx|ca|pp?)\.\s*$/i
 

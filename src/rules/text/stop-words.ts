@@ -3,7 +3,7 @@ import { fold } from './fold.ts'
 
 const require = createRequire(import.meta.url)
 
-/** Lists of the package, by BCP 47 language. */
+/** Names of the package's lists, by BCP 47 language. */
 const lists: Readonly<Record<string, string>> = {
   af: 'afr',
   ar: 'ara',
@@ -69,7 +69,7 @@ const lists: Readonly<Record<string, string>> = {
   zu: 'zul',
 }
 
-/** Words in the lists that people search for. */
+/** Words in the package's lists that people search for, and that are therefore no stop words here. */
 const sought: Readonly<Record<string, string>> = {
   de: `beispiel bekannt ende erst ernst gott jahr jahre jahren lang lange leicht mahn mann mensch menschen mittel morgen offen
     ordnung recht rechte rechten rechter rechtes sache schlecht schluss startseite suche tag tage tagen teil tritt uhr wissen
@@ -78,7 +78,7 @@ const sought: Readonly<Record<string, string>> = {
   ko: '시간 시각 년도 월 일 소인 아이',
 }
 
-/** Function words that the lists lack, and contractions of function words. */
+/** Function words and contractions that the package's lists lack. */
 const missing: Readonly<Record<string, string>> = {
   en: `does doing did done having were will shall cannot nor not no than whom whose why when yours ours theirs hers its she
     itself myself ourselves themselves yourself herself me per via

@@ -11,7 +11,7 @@ import { createToken, hashToken, isToken } from './secret.ts'
 
 type Told = 'hash' | 'grantId' | 'connectors' | 'git' | 'limits'
 
-/** `userId`: the person that the key counts as, who made it or authorized it for an agent. */
+/** API key. `userId`: the person as whom the key counts, who made it or authorized it for an agent. */
 export type ApiKey = Omit<Camel<RowOf<'api_keys'>>, Told> & {
   connectors: string[]
   git: GitFetch
@@ -19,7 +19,7 @@ export type ApiKey = Omit<Camel<RowOf<'api_keys'>>, Told> & {
   isAgent: boolean
 }
 
-/** `resource`: the address that an agent's token is for. */
+/** Key with the state of its tenant. `resource`: the URL for which an agent's token is valid. */
 type KnownKey = ApiKey & { isTenantDisabled: boolean; resource?: unknown }
 
 export type ApiKeyRecord = Pick<ApiKey, 'tenantId' | 'name' | 'role' | 'connectors'> & {
@@ -30,21 +30,21 @@ export type ApiKeyRecord = Pick<ApiKey, 'tenantId' | 'name' | 'role' | 'connecto
   limits?: KeyLimits | null | undefined
   /** Person who made the key or authorized the agent. */
   userId?: string | undefined
-  /** OAuth grant of an agent: then the key has no token of its own. */
+  /** OAuth grant of an agent, whose key has no token of its own. */
   grantId?: string | undefined
 }
 
 /** Milliseconds between two records of a key's use. */
 const LAST_USE_INTERVAL = 60_000
 
-/** Maximum keys that are cached. */
+/** Maximum cached keys. */
 const maxKnown = 1_000
 
 const Connectors = z.array(z.string())
 const Granted = z.object({ aud: z.unknown() })
 
 export class ApiKeys extends Store {
-  /** Keys by the hash of their token. */
+  /** Cached keys by the hash of their token. */
   readonly #known: RevisedCache<KnownKey>
   /** Time of the last recorded use of each key, in milliseconds since the epoch. */
   readonly #lastUses = new Map<string, number>()
@@ -54,7 +54,7 @@ export class ApiKeys extends Store {
     this.#known = new RevisedCache(revision, { max: maxKnown })
   }
 
-  /** Creates a key. Only this answer contains the token: its hash is stored. */
+  /** Creates a key. Only this result contains the token, since its hash is stored. */
   async create(key: ApiKeyRecord, now: Date): Promise<{ key: ApiKey; token: string }> {
     const token = createToken()
     const row: RowOf<'api_keys'> = {
@@ -190,7 +190,7 @@ export class ApiKeys extends Store {
     await updateRows(this.db, 'api_keys', { grant_id: grantId, revoked_at: null }, { revoked_at: now.toISOString() })
   }
 
-  /** Revokes a tenant's key and returns the key; undefined if it does not exist. Revoking it again keeps the first time. */
+  /** Revokes a tenant's key and returns the key; undefined if it does not exist. Revoking it again keeps the first time of revocation. */
   async revoke(id: string, now: Date, tenantId: string): Promise<ApiKey | undefined> {
     const key = { id, tenant_id: tenantId }
     await updateRows(this.db, 'api_keys', { ...key, revoked_at: null }, { revoked_at: now.toISOString() })
@@ -206,7 +206,7 @@ export class ApiKeys extends Store {
     return row && toApiKey(row)
   }
 
-  /** Runs after the request's own work, since it costs a flush to disk. */
+  /** Records a key's use. Runs after the request's own work, since it costs a flush to disk. */
   #recordUse(id: string, now: Date): void {
     const last = this.#lastUses.get(id)
     if (last !== undefined && now.getTime() - last < LAST_USE_INTERVAL) return
@@ -223,7 +223,7 @@ export class ApiKeys extends Store {
           ]),
         )
         .execute()
-        // No request depends on it: if the database is busy or closed, the next use is recorded.
+        // A failure is harmless, e.g. if the database is busy or closed: the next use is recorded.
         .catch(() => this.#lastUses.delete(id))
     })
   }

@@ -3,7 +3,7 @@ import { type Camel, daysBefore } from '../database/row-values.ts'
 import type { RowOf } from '../database/schema.ts'
 import { changedRows, Store, selectRows } from '../database/store.ts'
 
-/** An action on a tenant. Changes of its knowledge are in git instead. */
+/** Recorded action on a tenant. Changes of its knowledge are in git instead. */
 export type StoredAuditEntry = Omit<Camel<RowOf<'audit'>>, 'tenantId' | 'actorId' | 'actorName'> & {
   actor: Actor
 }

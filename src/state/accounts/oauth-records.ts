@@ -34,12 +34,12 @@ export class OauthRecords extends Store {
     return (await updateRows(this.db, 'oauth_records', fresh, { consumed_at: now.toISOString() })) > 0
   }
 
-  /** Removes the expiry of a record. */
+  /** Makes a record permanent by removing its expiry. */
   async keep(model: string, id: string): Promise<void> {
     await updateRows(this.db, 'oauth_records', { model, hash: hashToken(id) }, { expires_at: null })
   }
 
-  /** Removes the records that expire first, beyond a number to keep. */
+  /** Removes all but `max` records of a kind that can expire; those that expire first are removed. */
   async trim(model: string, max: number): Promise<void> {
     const last = this.db
       .selectFrom('oauth_records')

@@ -3,19 +3,19 @@ import type { RowOf } from '../database/schema.ts'
 import { changedRows, deleteRows, findRows, Store } from '../database/store.ts'
 import { createSecret, hashSecret } from './secret.ts'
 
-/** Action that a link allows its holder, once. */
+/** Link that allows its holder one action, once. */
 export type OneTimeLink = {
   purpose: RowOf<'one_time_links'>['purpose']
-  /** User whose password it sets; null: it makes an administrator of the tenant. */
+  /** User whose password the link sets; null: it creates an administrator of the tenant. */
   userId: string | null
   tenantId: string | null
 }
 
-/** Milliseconds for which a link of each purpose can be used. */
+/** Milliseconds for which a link is valid, by purpose. */
 const lifetimes = { 'set-up': 24 * 60 * 60 * 1000, reset: 60 * 60 * 1000 }
 
 export class OneTimeLinks extends Store {
-  /** Creates a link and returns its token, which only this answer contains. It replaces earlier links of the user, or of the tenant. */
+  /** Creates a link and returns its token, which is not stored. It replaces earlier links of the user, or of the tenant. */
   async create({ purpose, userId, tenantId }: OneTimeLink, now: Date): Promise<string> {
     const token = createSecret()
     const holder = { user_id: userId, tenant_id: tenantId }

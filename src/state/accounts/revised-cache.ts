@@ -3,8 +3,8 @@ import { coalesce } from '../../system/concurrency/coalesce.ts'
 import { sharedTurn } from '../../system/concurrency/shared-turn.ts'
 
 /**
- * Caches what was read from a database until anything in the database changes. Requests that arrive together share one look at the
- * revision. A database without a revision is read for each request; requests that arrive during a read share the next one. So each
+ * Caches values read from a database until anything in it changes. Requests that arrive together share one check of the revision.
+ * A database without a revision is read for each request; requests that arrive during a read share the next one. So each request
  * sees the state at its arrival, or a later one.
  */
 export class RevisedCache<Value extends object> {
@@ -14,7 +14,7 @@ export class RevisedCache<Value extends object> {
   readonly #reads = new Map<string, () => Promise<Value | undefined>>()
   #known = ''
 
-  /** @param revision see `Database.revision` */
+  /** Creates the cache. @param revision see `Database.revision` */
   constructor(revision: () => string | undefined, { max }: { max: number }) {
     this.#revision = revision
     this.#values = new LRUCache({ max })
@@ -23,7 +23,7 @@ export class RevisedCache<Value extends object> {
   /** Returns the value of a key, from the cache or by reading it. Missing values are not cached. */
   async get(key: string, read: () => Promise<Value | undefined>): Promise<Value | undefined> {
     await sharedTurn()
-    // Read before the value: if something changes meanwhile, the value counts as one of the old revision.
+    // Read before the value: if something changes meanwhile, the value counts as one of the old revision and is discarded.
     const revision = this.#revision()
     if (revision === undefined) return this.#readTogether(key, read)
     if (revision !== this.#known) this.#values.clear()

@@ -4,21 +4,21 @@ import type { RowOf } from '../database/schema.ts'
 import { changedRows, deleteRows, Store, selectRows } from '../database/store.ts'
 import { createSecret, hashSecret } from './secret.ts'
 
-/** Milliseconds after its last use, and after its beginning, at which a session ends. */
+/** Milliseconds after which a session ends: since its last use, and since its beginning. */
 const idleTime = 12 * 60 * 60 * 1000
 const lifetime = 7 * 24 * 60 * 60 * 1000
 /** Milliseconds between two records of a session's use. */
 const useInterval = 60_000
-/** Milliseconds for which a replaced token is still accepted, for requests that were already under way. */
+/** Milliseconds for which a replaced token is still accepted, for requests already in flight. */
 const grace = 30_000
 
 export type StoredSession = Omit<Camel<RowOf<'sessions'>>, 'hash' | 'previousHash' | 'rotatedAt'>
 
 export type NewSession = Pick<StoredSession, 'userId' | 'tenantId' | 'role' | 'address' | 'agent'>
 
-/** Signed-in people. The tokens themselves are stored nowhere: only their SHA-256 is. */
+/** Sessions of signed-in people. Only the SHA-256 of a token is stored. */
 export class Sessions extends Store {
-  /** Starts a session. Only this answer contains its token. */
+  /** Starts a session. Only this result contains its token. */
   async create(session: NewSession, now: Date): Promise<{ session: StoredSession; token: string }> {
     const { token, hash } = newToken()
     const at = now.toISOString()
@@ -31,8 +31,8 @@ export class Sessions extends Store {
   }
 
   /**
-   * Returns the session of a token, if the user is enabled and the session has not ended. `isReplaced`: a newer token has replaced this
-   * one, which another response delivers.
+   * Returns the session of a token, if the user is enabled and the session has not ended. `isReplaced`: true if another response has
+   * already delivered a newer token.
    */
   async find(token: string, now: Date): Promise<{ session: StoredSession; isReplaced: boolean } | undefined> {
     const hash = hashSecret(token)
@@ -66,8 +66,8 @@ export class Sessions extends Store {
   }
 
   /**
-   * Moves a session to another tenant and role, with a new token. `from`: the tenant where it must still be. The previous token is accepted
-   * for a short time. Undefined if the session has ended or is elsewhere.
+   * Moves a session to another tenant and role, with a new token. `from`: tenant where it must be now. The old token is accepted for a
+   * short time. Undefined if the session has ended or is elsewhere.
    */
   async rotate(
     id: string,

@@ -3,7 +3,7 @@ import { findRows, Store } from '../database/store.ts'
 
 export type TourMark = Schema['tour_marks']['mark']
 
-/** The steps of the demo's tour that people have seen. */
+/** Steps of the demo's tour that people have taken. */
 export class Tours extends Store {
   async marks(tenantId: string, userId: string): Promise<Set<TourMark>> {
     const rows = await findRows(this.db, 'tour_marks', { tenant_id: tenantId, user_id: userId })

@@ -5,7 +5,7 @@ import type { RowOf } from '../database/schema.ts'
 import { deleteRows, findRow, findRows, Store, selectRows, updateRows } from '../database/store.ts'
 import { createSecret } from './secret.ts'
 
-/** `isLinked`: the user signs in with an identity provider. */
+/** User account. `isLinked`: true if the user signs in with an identity provider. */
 export type User = Omit<Camel<RowOf<'users'>>, 'issuer' | 'subject' | 'noticeKey'> & { isLinked: boolean }
 
 /** Saved filter of a list in the console, and its name. */
@@ -13,21 +13,21 @@ export type SavedFilter = { name: string; path: string }
 
 export type Membership = { tenantId: string; tenantSlug: string; role: PersonRole; filters: SavedFilter[] }
 
-/** A user as one of a tenant's people. */
+/** User as a member of a tenant. */
 export type Person = User & {
   role: PersonRole
   /** Number of open sessions. */
   sessions: number
-  /** Last use of an open session; null: there is none. */
+  /** Last use of an open session; null if there is none. */
   seenAt: string | null
 }
 
 export type NewUser = Pick<User, 'email' | 'name' | 'passwordHash'>
 
-/** An identity provider's name for a person, which never changes. */
+/** Identity of a person at an identity provider, which never changes. */
 export type Identity = { issuer: string; subject: string }
 
-/** People, and the roles that they have in tenants. */
+/** People, and their roles in tenants. */
 export class Users extends Store {
   /** Creates a user; undefined if another user has the e-mail. */
   async create({ email, name, passwordHash }: NewUser, now: Date): Promise<User | undefined> {
@@ -48,7 +48,7 @@ export class Users extends Store {
     return this.#find({ id })
   }
 
-  /** `email`: folded. */
+  /** Finds a user. `email`: folded. */
   async findByEmail(email: string): Promise<User | undefined> {
     return this.#find({ email })
   }
@@ -57,7 +57,7 @@ export class Users extends Store {
     return this.#find({ issuer, subject })
   }
 
-  /** Lets an identity provider's person sign in as a user that no provider knows yet. */
+  /** Links an identity at a provider to a user without one. */
   async link(id: string, { issuer, subject }: Identity): Promise<void> {
     await updateRows(this.db, 'users', { id, subject: null }, { issuer, subject })
   }
@@ -87,14 +87,14 @@ export class Users extends Store {
     await updateRows(this.db, 'users', { id }, { notices })
   }
 
-  /** Returns the key that signs the link which stops a user's mails. Creates it if there is none. */
+  /** Returns the key that signs the link to unsubscribe from mails. Creates it if there is none. */
   async noticeKey(id: string): Promise<string> {
     const made = createSecret()
     await updateRows(this.db, 'users', { id, notice_key: null }, { notice_key: made })
     return (await findRow(this.db, 'users', { id }))?.notice_key ?? made
   }
 
-  /** Returns a user's tenants, by slug. `served`: without disabled ones. */
+  /** Returns a user's tenants, by slug. `served`: true to leave out disabled ones. */
   async memberships(userId: string, { served = false } = {}): Promise<Membership[]> {
     const rows = await this.db
       .selectFrom('memberships')
@@ -112,7 +112,7 @@ export class Users extends Store {
     await updateRows(this.db, 'memberships', membership, { filters: JSON.stringify(filters) })
   }
 
-  /** Gives a role in a tenant, replacing any earlier one. */
+  /** Sets the role in a tenant, replacing any earlier one. */
   async setRole(userId: string, tenantId: string, role: PersonRole): Promise<void> {
     await this.db
       .insertInto('memberships')
@@ -125,7 +125,7 @@ export class Users extends Store {
     await deleteRows(this.db, 'memberships', { user_id: userId, tenant_id: tenantId })
   }
 
-  /** Returns the people of a tenant by e-mail, or those after a given e-mail. */
+  /** Returns people of a tenant by e-mail, after a given e-mail. */
   async list(tenantId: string, { after = '', limit }: { after?: string; limit: number }): Promise<Person[]> {
     const rows = await this.db
       .selectFrom('memberships')
@@ -182,7 +182,7 @@ export class Users extends Store {
     return row.count
   }
 
-  /** Returns the enabled administrators of any tenant, the earliest first. */
+  /** Returns the enabled administrators of all tenants, the earliest first. */
   async administrators(): Promise<{ id: string; canSignIn: boolean }[]> {
     const rows = await this.db
       .selectFrom('memberships')

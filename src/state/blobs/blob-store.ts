@@ -9,15 +9,13 @@ export class BlobNotFound extends Error {
   }
 }
 
-/**
- * Notes the place of a blob in the transaction that refers to it. Throws if the blob was stored too long ago to be referred to.
- */
+/** Records the key of a blob in the transaction that refers to the blob. Throws if the blob was stored too long ago to be referred to. */
 export type NoteBlob = (transaction: Transaction<Schema>) => Promise<void>
 
 /** Milliseconds for which an unreferenced blob is kept. */
 export const keptUnnamed = 24 * 60 * 60_000
 
-/** Bytes by their SHA-256. What was kept survives a power cut. */
+/** Store of bytes by their SHA-256. Stored bytes survive a power cut. */
 export interface BlobStore {
   /**
    * Stores a file's bytes, then runs `work` that refers to them. Until it has ended, no sweep removes the bytes. The caller removes the

@@ -13,17 +13,17 @@ import { receiveFile } from './receive-file.ts'
 import { type Appended, ChunkDiffers, type ReceivedChunk, type UploadBytes, UploadChanged } from './upload-bytes.ts'
 
 const hour = 60 * 60_000
-/** Milliseconds after which a stored object may no longer be referenced, and after which an unreferenced one is removed. */
+/** Milliseconds after which a new reference to a stored object is refused, and after which an unreferenced one is removed. */
 const nameWithin = hour
 const keptUnnamed = 24 * hour
-/** Bytes below which the last chunk is stored again together with the next one, which bounds the number of objects. */
+/** Maximum bytes of a last chunk that is stored again together with the next one, to bound the number of objects. */
 const smallChunk = 2 ** 20
 /** Maximum attempts to add a chunk while other processes are faster. */
 const maxAttempts = 20
 
 /**
- * Uploads in chunks in a bucket that several nodes share: each chunk is an object, under a key that is used once, and its row says where
- * in the upload it belongs. A node has a chunk on its disk only until it is in the bucket.
+ * Uploads in a bucket that several nodes share: each chunk is an object under a unique key, and its row has its offset in the upload. A
+ * node keeps a chunk on its disk only until it is in the bucket.
  */
 export class BucketUploads implements UploadBytes {
   readonly #bucket: S3Bucket
@@ -39,7 +39,7 @@ export class BucketUploads implements UploadBytes {
     this.#now = now
   }
 
-  /** The row of the upload may come from one machine, whose chunks were in a folder. */
+  /** Returns the bytes present. Ignores the number in the row, which may come from one machine with chunks in a folder. */
   async size({ id }: Pick<Upload, 'id'>): Promise<number> {
     return endOf((await this.#chunks.of(id)).at(-1))
   }
@@ -81,7 +81,7 @@ export class BucketUploads implements UploadBytes {
     await sweepUnnamed(this.#bucket, new Date(now.getTime() - keptUnnamed), (keys) => this.#chunks.named(keys))
   }
 
-  /** @returns undefined where the upload has changed meanwhile */
+  /** Adds bytes as a chunk. @returns undefined if the upload has changed meanwhile */
   async #add(id: string, start: number, came: Buffer): Promise<Appended | undefined> {
     try {
       const chunks = await this.#chunks.of(id)
@@ -118,7 +118,7 @@ export class BucketUploads implements UploadBytes {
     }
     const chunk = { start: at, size: body.length, key }
     const isAdded = await this.#chunks.add(id, chunk, { replaced, check, now: this.#now() })
-    // If the response to the commit was lost, both objects stay: one of them is referenced.
+    // If the commit's response was lost, both objects stay, since one of them is referenced.
     if (!isAdded) await this.#delete([key])
     else if (replaced !== undefined) await this.#delete([replaced.key])
     return isAdded

@@ -7,13 +7,13 @@ import { hasCode } from '../../system/error-code.ts'
 import type { ReceivedFile, ReceivedRange } from '../../system/received-file.ts'
 import { BlobNotFound, type BlobStore, keptUnnamed, type NoteBlob } from './blob-store.ts'
 
-/** Blobs in a folder of this process's own, as `ab/cd/<sha256>`. */
+/** Blobs in a folder that only this process uses, as `ab/cd/<sha256>`. */
 export class FolderBlobs implements BlobStore {
   readonly #root: string
-  /** Locks by hash, held while a blob is put until it is named, or while it is removed. */
+  /** Locks by hash, held while a blob is stored until a row refers to it, or while it is removed. */
   readonly #locks = new KeyedLock()
 
-  /** Opens the blobs of a folder. @param root on the same file system as the files that are stored */
+  /** Opens the blobs of a folder. @param root on the same file system as the files to store */
   constructor(root: string) {
     this.#root = root
   }
@@ -66,10 +66,10 @@ export class FolderBlobs implements BlobStore {
     const target = this.#path(sha256)
     await makeDurableDirectory(dirname(target))
     try {
-      // A second name, so that the caller can put it again after a crash.
+      // A hard link, so that the caller can store the file again after a crash.
       await link(path, target)
     } catch (error) {
-      if (!hasCode(error, 'EEXIST')) await rename(path, target) // there are file systems without links
+      if (!hasCode(error, 'EEXIST')) await rename(path, target) // Some file systems have no hard links.
     }
     const now = new Date()
     await utimes(target, now, now)

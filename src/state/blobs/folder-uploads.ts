@@ -8,10 +8,10 @@ import type { ReceivedFile } from '../../system/received-file.ts'
 import type { Upload, Uploads } from '../sources/upload-store.ts'
 import { type Appended, ChunkDiffers, type ReceivedChunk, type UploadBytes } from './upload-bytes.ts'
 
-/** `locks`: by the id of an upload, held for each use except reading its size. */
+/** Rows of uploads. `locks`: by the id of an upload, held for each use except reading its size. */
 type Rows = { uploads: Uploads; locks: KeyedLock; now: () => Date }
 
-/** Uploads in chunks in a folder of this process's own: each is a file that grows. */
+/** Uploads in a folder that only this process uses: each is a file that grows. */
 export class FolderUploads implements UploadBytes {
   readonly #directory: string
   readonly #rows: Rows
@@ -21,7 +21,7 @@ export class FolderUploads implements UploadBytes {
     this.#rows = rows
   }
 
-  /** Returns the size of the file, but not more than is known to be on the disk. A backup has the row, but not the bytes. */
+  /** Returns the size of the file, at most the bytes that are known to be durable. After a restore, there are rows without files. */
   async size({ id, bytesReceived }: Pick<Upload, 'id' | 'bytesReceived'>): Promise<number> {
     const found = await stat(this.#path(id)).catch(() => undefined)
     return Math.min(found?.size ?? 0, bytesReceived)
@@ -34,7 +34,7 @@ export class FolderUploads implements UploadBytes {
     return appended
   }
 
-  /** The file is still there after work that fails. */
+  /** Calls `work` with the file, which stays if the work fails. */
   async withFile<Result>(id: string, size: number, work: (file: ReceivedFile) => Promise<Result>): Promise<Result> {
     const path = this.#path(id)
     const hash = createHash('sha256')
@@ -68,8 +68,8 @@ export class FolderUploads implements UploadBytes {
 }
 
 /**
- * Writes a chunk's bytes to a file as they arrive, and waits until they are on the disk: also those that came before the chunk broke off.
- * Bytes behind `received` were never reported, and are overwritten.
+ * Writes a chunk's bytes to a file as they arrive, and flushes them, even if the chunk breaks off. Bytes after `received` were never
+ * acknowledged, and are overwritten.
  */
 export async function appendToFile(
   path: string,

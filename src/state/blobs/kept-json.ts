@@ -4,20 +4,20 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { S3Bucket, type S3Options } from '../s3/s3-bucket.ts'
 
-/** Values as JSON, by name, each complete or absent. A damaged one counts as absent. Methods of a bucket throw {@link S3Error}. */
+/** Store of JSON values by name, each complete or absent. A damaged one counts as absent. Methods of a bucket throw {@link S3Error}. */
 export interface KeptJson {
   find(name: string): Promise<unknown>
   has(name: string): Promise<boolean>
   remove(name: string): Promise<void>
   names(): Promise<string[]>
-  /** `flush`: it survives a power cut. */
+  /** Stores a value. `flush`: true if it must survive a power cut. */
   keep(name: string, value: unknown, options: { flush: boolean }): Promise<void>
 }
 
-/** Bytes of the largest value, from which the time limit of a request follows. */
+/** Maximum bytes of a value, which determine the timeout of a request. */
 const maxBytes = 64 * 1024 ** 2
 
-/** Returns values as files of a folder of this process's own. @param incoming on the same file system, for files that are incomplete */
+/** Returns a store in a folder that only this process uses. @param incoming folder for incomplete files, on the same file system */
 export function folderJson(directory: string, incoming: string): KeptJson {
   const find = async (name: string) => parsed(await readFile(join(directory, name), 'utf8').catch(() => ''))
   return {
@@ -38,7 +38,7 @@ export function folderJson(directory: string, incoming: string): KeptJson {
   }
 }
 
-/** Returns values as objects of a bucket that several nodes share. Two nodes that keep the same value at once both put it. */
+/** Returns a store in a bucket that several nodes share. Two nodes may store the same value at once. */
 export function bucketJson(options: S3Options): KeptJson {
   const bucket = new S3Bucket(options)
   return {

@@ -18,7 +18,7 @@ export type SourceStores = {
   uploadBytes: UploadBytes
   /** Locks by the id of an upload, held in this process while bytes are appended, or the upload is ended. */
   uploadLocks: KeyedLock
-  /** Texts that were made of Sources. */
+  /** Texts extracted from Sources. */
   texts: KeptJson
 }
 
@@ -47,12 +47,12 @@ export function openSourceStores({ directory, database: { db }, now, bucket, obj
   }
 }
 
-/** The bucket that the bytes of Sources are in; undefined: they are in the data directory. */
+/** Returns the bucket with the bytes of Sources; undefined if they are in the data directory. */
 export function blobBucket({ bucket, objects }: Partial<Pick<Places, 'bucket' | 'objects'>>): S3Options | undefined {
   return bucket ?? (objects && below(objects, 'blobs/'))
 }
 
-/** @param folder with a slash at the end */
+/** Returns a part of a bucket. @param folder with a trailing slash */
 function below(objects: S3Options, folder: string): S3Options {
   return { ...objects, prefix: objects.prefix + folder }
 }

@@ -3,7 +3,7 @@ import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ReceivedFile } from '../../system/received-file.ts'
 
-/** More bytes came than are allowed. */
+/** Thrown if more bytes arrive than are allowed. */
 export class TooManyBytes extends Error {
   constructor(maxBytes: number) {
     super(`There are more than ${maxBytes} bytes.`)
@@ -11,8 +11,8 @@ export class TooManyBytes extends Error {
 }
 
 /**
- * Writes bytes to a new file in a folder as they arrive, and waits until they are on the disk. Removes the file on failure.
- * @throws {TooManyBytes}, and errors of the bytes
+ * Writes bytes to a new file in a folder as they arrive, and flushes it. Removes the file on failure.
+ * @throws {TooManyBytes}; errors of reading the bytes
  */
 export async function receiveFile(
   bytes: AsyncIterable<Uint8Array>,
@@ -28,7 +28,7 @@ export async function receiveFile(
       size += chunk.length
       if (size > maxBytes) throw new TooManyBytes(maxBytes)
       hash.update(chunk)
-      await file.writeFile(chunk) // goes on where the last one ended
+      await file.writeFile(chunk) // Appends at the current position.
     }
     await file.sync()
   } catch (error) {

@@ -14,13 +14,13 @@ import { S3Bucket, type S3Options } from '../s3/s3-bucket.ts'
 import { sweepUnnamed } from '../s3/sweep-unnamed.ts'
 import { BlobNotFound, type BlobStore, keptUnnamed, type NoteBlob } from './blob-store.ts'
 
-/** Milliseconds after which a stored blob may no longer be referenced: the sweep may be removing it. */
+/** Milliseconds after which a new reference to a stored blob is refused, because the sweep may be removing it. */
 const nameWithin = 6 * 60 * 60_000
 const blobKey = /^[0-9a-f]{2}\/[0-9a-f]{2}\/(?<sha256>[0-9a-f]{64})(?:-(?<random>[0-9a-f]{8}))?$/
 
 /**
  * Blobs in a bucket of an S3-compatible store, as `<prefix>ab/cd/<sha256>-<random>`. No key is used twice, so a sweep removes nothing
- * that another process is about to name. Blobs that were put before there were such keys are found as `<prefix>ab/cd/<sha256>`.
+ * to which another process is about to refer. Blobs from before these keys are found as `<prefix>ab/cd/<sha256>`.
  */
 export class S3Blobs implements BlobStore {
   readonly #options: S3Options
@@ -97,13 +97,13 @@ function plainKeyOf(sha256: string): string {
   return `${sha256.slice(0, 2)}/${sha256.slice(2, 4)}/${sha256}`
 }
 
-/** Returns the keys of referenced blobs in a bucket. */
+/** Keys of referenced blobs in a bucket. */
 export class BlobKeys extends Store {
   async find(sha256: string): Promise<string | undefined> {
     return (await findRow(this.db, 'blob_keys', { sha256 }))?.key
   }
 
-  /** Notes the key of a blob. If the same bytes have several keys, the first stays: backups of the database name it, too. */
+  /** Records the key of a blob. If the same bytes have several keys, the first stays, since backups of the database contain it, too. */
   async note(transaction: Transaction<Schema>, sha256: string, key: string): Promise<void> {
     await transaction
       .insertInto('blob_keys')
@@ -112,7 +112,7 @@ export class BlobKeys extends Store {
       .execute()
   }
 
-  /** Returns the keys that are noted. */
+  /** Returns those keys that are recorded. */
   async noted(keys: readonly string[]): Promise<Set<string>> {
     const rows = await this.db.selectFrom('blob_keys').select('key').where('key', 'in', keys).execute()
     return new Set(rows.map(({ key }) => key))

@@ -1,14 +1,14 @@
 import type { ReceivedFile } from '../../system/received-file.ts'
 import type { Upload } from '../sources/upload-store.ts'
 
-/** A chunk repeats other bytes than those that came before. */
+/** Thrown if a chunk repeats a range of the upload with other bytes. */
 export class ChunkDiffers extends Error {
   constructor() {
     super('The chunk differs from the received bytes.')
   }
 }
 
-/** Another process has finished, abandoned or changed the upload meanwhile. */
+/** Thrown if another process has finished, abandoned or changed the upload meanwhile. */
 export class UploadChanged extends Error {
   constructor(id: string) {
     super(`The bytes of the upload ${id} have changed.`)
@@ -16,21 +16,21 @@ export class UploadChanged extends Error {
 }
 
 export type ReceivedChunk = {
-  /** Offset of the chunk: not behind the bytes that are there. */
+  /** Offset of the chunk, at most the number of received bytes. */
   start: number
   bytes: AsyncIterable<Uint8Array>
 }
 
-/** Number of bytes of an upload that are there now, and the error that the chunk threw. */
+/** Number of received bytes of an upload, and the error of the chunk, if any. */
 export type Appended = { received: number; failure: unknown }
 
-/** The bytes of uploads that come in chunks. Bytes that were reported survive a power cut. */
+/** Bytes of uploads in chunks. Acknowledged bytes survive a power cut. */
 export interface UploadBytes {
-  /** Returns how many bytes from the beginning of an open upload are there. */
+  /** Returns the number of received bytes of an open upload, without gaps. */
   size(upload: Pick<Upload, 'id' | 'bytesReceived'>): Promise<number>
   /**
-   * Adds a chunk's bytes, even if the chunk broke off, and records their number. Bytes that the upload already has must be the same.
-   * @param admit receives the number of bytes present; called again if another process was first. Throws to reject the chunk.
+   * Adds a chunk's bytes, even if the chunk breaks off, and records their number. A repeated range must have the same bytes.
+   * @param admit returns the number of received bytes, and throws to reject the chunk; called again if another process was first
    */
   append(id: string, chunk: ReceivedChunk, admit: () => Promise<number>): Promise<Appended>
   /** Calls `work` with a file of the whole upload. @throws {UploadChanged} */

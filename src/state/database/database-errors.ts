@@ -1,4 +1,4 @@
-/** The database was written by a newer Ganglion than this one. */
+/** Thrown if a newer Ganglion wrote the database. */
 export class DatabaseTooNew extends Error {
   constructor(name: string, unknown: readonly string[]) {
     super(
@@ -8,14 +8,14 @@ export class DatabaseTooNew extends Error {
   }
 }
 
-/** The database holds nothing, and the command does not create what it is to read. */
+/** Thrown if the database is empty, and the command must not create its content. */
 export class DatabaseEmpty extends Error {
   constructor(name: string) {
     super(`${name} holds no Ganglion: start the server with these settings first, or name the database that it uses.`)
   }
 }
 
-/** The database was written by an older Ganglion, and the command does not migrate it. */
+/** Thrown if an older Ganglion wrote the database, and the command must not migrate it. */
 export class DatabaseTooOld extends Error {
   constructor(name: string, missing: readonly string[]) {
     super(
@@ -25,25 +25,25 @@ export class DatabaseTooOld extends Error {
   }
 }
 
-/** A migration of an older database failed: the database is as it was. */
+/** Thrown if the migration of an older database failed. The database is unchanged. */
 export class MigrationFailed extends Error {
   /**
-   * @param name of the file or the database
-   * @param copy says where a copy is; empty without one
+   * Creates the error. @param name of the file or the database @param copy sentence with the location of a copy, or
+   * empty
    */
   constructor(name: string, copy: string, cause: unknown) {
     super([`${name} could not be migrated, and is unchanged: ${reasonOf(cause)}`, copy].join('\n').trim(), { cause })
   }
 }
 
-/** An erasure is decided and has not ended. */
+/** Thrown if a decided erasure has not ended. */
 export class ErasureUnfinished extends Error {
   constructor() {
     super('An erasure is under way or was cut off. Wait for it, or run "ganglion erase --resume".')
   }
 }
 
-/** A restore into the database has begun and not ended. */
+/** Thrown if a restore into the database has begun and not ended. */
 export class RestoreUnfinished extends Error {
   constructor() {
     super(
@@ -52,7 +52,7 @@ export class RestoreUnfinished extends Error {
   }
 }
 
-/** The database cannot be reached: nothing was executed. */
+/** Thrown if the database cannot be reached. Nothing was executed. */
 export class DatabaseUnreachable extends Error {
   constructor(cause: unknown) {
     super(`The database cannot be reached: ${reasonOf(cause)}`, { cause })
@@ -66,5 +66,5 @@ export function reasonOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause)
 }
 
-/** The connection broke while a statement was under way: it may have been executed, or not. */
+/** Thrown if the connection broke during a statement, which may or may not have been executed. */
 export class ConnectionLost extends DatabaseUnreachable {}

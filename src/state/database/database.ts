@@ -2,35 +2,33 @@ import type { Kysely } from 'kysely'
 import type { Notifications } from './notifications.ts'
 import type { Schema } from './schema.ts'
 
-/** The operational state, open. */
+/** The opened operational state. */
 export type Database = {
   db: Kysely<Schema>
   /**
-   * Changes whenever this or another process has written something. Undefined on PostgreSQL, which can only be asked: then
-   * nothing that was read may be cached.
+   * Returns a text that changes whenever any process has written something. Undefined on PostgreSQL, where nothing may be
+   * cached.
    */
   revision(): string | undefined
-  /** The time by which rows are written. On PostgreSQL its own: the clocks of several nodes may differ. */
+  /** Returns the time for rows. PostgreSQL's own time there, since the clocks of several nodes may differ. */
   now(): Date
-  /** Notifications of writes, to this process and the others that use the database. */
+  /** Notifications of writes, to all processes that use the database. */
   notifications: Notifications
   /**
-   * Runs something in only one of the processes that use the database; at once if this is the only one.
-   * @param start starts it, and returns how to stop it
-   * @returns stops it, so that another process can start it
+   * Runs a duty in only one of the processes that use the database; at once if this is the only one.
+   * @param start starts the duty, and returns a function that stops it
+   * @returns a function that stops it, so that another process can start it
    */
   lead(start: () => Promise<() => unknown>): Promise<() => unknown>
-  /** Runs work while no other process that uses the database runs work of this kind. */
+  /** Runs work while no other process runs work under this lock. */
   alone<Result>(work: () => Promise<Result>): Promise<Result>
-  /** Bytes. */
+  /** Returns the size in bytes. */
   size(): Promise<number>
-  /**
-   * Copies everything, as of one moment, into a new SQLite file that only the owner can read. The file is not synced to the disk.
-   */
+  /** Copies the state at one moment into a new SQLite file that only the owner can read. The file is not synced to the disk. */
   copyTo(file: string): Promise<void>
-  /** Whether a server is running that uses the database. A file has the lock of its data directory for that. */
+  /** True if a running server uses the database. Always false for a file, where the lock of the data directory tells. */
   isServed(): Promise<boolean>
-  /** Rewrites the files, so that nothing of removed rows is left in them. Requires that no other process uses the database. */
+  /** Rewrites the files, so that they contain nothing of removed rows. Requires that no other process uses the database. */
   compact(): Promise<void>
   /** Returns damage in the database, for people. PostgreSQL checks itself. */
   problems(): Promise<string[]>

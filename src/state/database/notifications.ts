@@ -2,37 +2,37 @@ import type { Kysely } from 'kysely'
 import type { Schema } from './schema.ts'
 import { afterCommit } from './transaction.ts'
 
-/** Topics of notifications between processes, each with its subject. */
+/** Topics of notifications between processes. */
 export type Topic =
-  /** A tenant has a new event. Its id. */
+  /** A tenant has a new event. Subject: its id. */
   | 'event'
-  /** A job may be claimed. Nothing. */
+  /** A job may be claimed. No subject. */
   | 'job-waiting'
-  /** A job is cancelled. The id of its Source. */
+  /** A job was cancelled. Subject: the id of its Source. */
   | 'job-cancelled'
-  /** A forge has said that something happened. The id of the link to it. */
+  /** A forge has sent a webhook. Subject: the id of the link. */
   | 'forge'
-  /** Refs of a knowledge base have moved. Its id. */
+  /** Refs of a knowledge base have moved. Subject: its id. */
   | 'refs'
-  /** A tenant or a knowledge base was renamed, disabled, enabled or deleted. Its id. */
+  /** A tenant or knowledge base was renamed, disabled, enabled or deleted. Subject: its id. */
   | 'life'
 
-/** `subject`: undefined where some may have been missed. */
+/** Receives a notification. `subject`: undefined if some may have been missed. */
 export type NotificationListener = (subject: string | undefined) => void
 
 /**
- * Notifies listeners of writes, once they are committed. A notification is only a hint to look: the tables are the truth. This
- * implementation works within a process, which is enough for SQLite.
+ * Notifies listeners of writes after their commit. A notification is only a hint to read the tables. This implementation works
+ * within a process, which is enough for SQLite.
  */
 export class Notifications {
   readonly #listeners = new Map<Topic, Set<NotificationListener>>()
 
-  /** @param db the transaction that writes; listeners are notified once it is committed */
+  /** Sends a notification. @param db the transaction that writes, whose commit notifies the listeners */
   async send(db: Kysely<Schema>, topic: Topic, subject: string): Promise<void> {
     afterCommit(db, () => this.deliver(topic, subject))
   }
 
-  /** @returns how to stop listening. */
+  /** Adds a listener. @returns a function that removes it */
   listen(topic: Topic, listener: NotificationListener): () => void {
     const listeners = this.#listeners.get(topic) ?? new Set()
     this.#listeners.set(topic, listeners.add(listener))
@@ -45,7 +45,7 @@ export class Notifications {
     for (const listener of this.#listeners.get(topic) ?? []) listener(subject)
   }
 
-  /** Some may have been missed. */
+  /** Calls all listeners without a subject, because notifications may have been missed. */
   protected deliverAll(): void {
     for (const topic of this.#listeners.keys()) this.deliver(topic, undefined)
   }

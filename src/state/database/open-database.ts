@@ -6,11 +6,11 @@ import type { WhenOlder } from './migrations/migrate.ts'
 /**
  * Opens the operational state, and creates or migrates it if needed. Several processes may do so at once.
  * @param address a file, or a PostgreSQL database: `postgres://…`
- * @throws {DatabaseTooNew}, {DatabaseTooOld}, {@link DatabaseUnreachable}, or the engine's own error where it cannot be opened
+ * @throws {DatabaseTooNew}, {DatabaseTooOld}, {@link DatabaseUnreachable}, or an error of the engine
  */
 export async function openDatabase(address: string, whenOlder: WhenOlder = 'migrate'): Promise<Database> {
   if (!isPostgresAddress(address)) return openSqlite(address, whenOlder)
-  // Loaded only where it is used.
+  // Loaded on demand: SQLite does not need it.
   const { openPostgres } = await import('./engines/postgres.ts')
   return openPostgres(address, whenOlder)
 }

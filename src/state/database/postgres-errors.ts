@@ -1,4 +1,4 @@
-/** States of a server that is stopping, starting, full, or no longer the primary. */
+/** SQLSTATEs of a server that is stopping, starting, full, or no longer the primary. */
 const unreachableStates: ReadonlySet<string> = new Set([
   '25006', // read_only_sql_transaction: a standby, after another took over
   '25P03', // idle_in_transaction_session_timeout
@@ -9,11 +9,11 @@ const unreachableStates: ReadonlySet<string> = new Set([
   '57P05', // idle_session_timeout
 ])
 
-/** Errors of Node and `pg` for a connection that cannot be opened, or broke. */
+/** Matches errors of Node and `pg` for a connection that cannot be opened, or broke. */
 const networkCodes = /^(ECONN|ENOTFOUND|EAI_|EPIPE|ETIMEDOUT|EHOST|ENET|ENOENT)/
 const brokenMessages = /^(Connection terminated|timeout exceeded|Query read timeout|Client has encountered)/
 
-/** PostgreSQL's SQLSTATE: five characters. Undefined for errors that are not PostgreSQL's. */
+/** Returns PostgreSQL's SQLSTATE of five characters. Undefined for errors that are not PostgreSQL's. */
 export function stateOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined
   return typeof error.code === 'string' && /^[0-9A-Z]{5}$/.test(error.code) ? error.code : undefined
@@ -35,12 +35,12 @@ export function isSerializationFailure(error: unknown): boolean {
   return state === '40001' || state === '40P01'
 }
 
-/** True if a row exists now that did not when it was looked for: a second look finds it. */
+/** True if a row was inserted after the check that it did not exist: checking again finds it. */
 export function isUniqueViolation(error: unknown): boolean {
   return stateOf(error) === '23505'
 }
 
-/** True if a statement was ended because of others: a later attempt may succeed. */
+/** True if a statement was ended because of contention: a later attempt may succeed. */
 export function isBusyState(state: string | undefined): boolean {
   // lock_not_available, query_canceled by statement_timeout, serialization_failure, deadlock_detected, insufficient resources
   return state !== undefined && (/^(55P03|57014|40001|40P01)$/.test(state) || state.startsWith('53'))

@@ -5,7 +5,7 @@ type SnakeName<Name extends string> = Name extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeName<Rest>}`
   : Name
 
-/** A row by the names that the program has for its columns. */
+/** Row with the program's names of columns. */
 export type Camel<Row> = { [Name in keyof Row & string as CamelName<Name>]: Row[Name] }
 type Snake<Values> = { [Name in keyof Values & string as SnakeName<Name>]: Values[Name] }
 
@@ -28,7 +28,7 @@ function renamed(record: Readonly<Record<string, unknown>>, nameOf: (name: strin
   return result
 }
 
-/** Returns the time `milliseconds` after another, or before it if negative, in the form of rows: ISO 8601, UTC. */
+/** Returns the time `milliseconds` after another (before it if negative) as in rows: ISO 8601, UTC. */
 export function timeAfter(now: Date, milliseconds: number): string {
   return new Date(now.getTime() + milliseconds).toISOString()
 }

@@ -9,7 +9,7 @@ export type LifecycleColumns = {
   id: string
   slug: string
   created_at: string
-  former_slugs: Generated<string> // JSON array of strings: the slugs that it had before. They are its own for ever.
+  former_slugs: Generated<string> // JSON array of strings: former slugs, which stay reserved.
   disabled_at: Generated<string | null> // Time at which it was disabled; null: it is served.
   /** Time at which its removal was requested; it is then disabled, too, and its slug is its id. */
   deleted_at: Generated<string | null>
@@ -36,11 +36,11 @@ export type Schema = {
     expires_at: string | null
     revoked_at: string | null
     last_used_at: string | null
-    created_by: string | null // Name of the person who made it; null: not known.
+    created_by: string | null // Name of the person who made it; null: unknown.
     git: string // A `GitFetch`; in keys of an older version also `none` or `main`.
-    limits: string | null // JSON object: limits of what it may propose; null: anything.
-    audience: KeyAudience | null // Audience that a reader key may ask for beside its own; null: none.
-    /** OAuth grant of an agent that a person let in. Its tokens are in `oauth_records`. */
+    limits: string | null // JSON object: limits of what it may propose; null: none.
+    audience: KeyAudience | null // Audience that a reader key may request besides its own; null: none.
+    /** OAuth grant of an agent that a person authorized. Its tokens are in `oauth_records`. */
     grant_id: string | null
     user_id: string | null
   }
@@ -62,7 +62,7 @@ export type Schema = {
     status: number | null // HTTP status of the answer; null until it is known.
     answer: string | null // The answer's body as JSON; null until it is known.
     created_at: string
-    /** End of the lease of the process that answers; null: none does, or the database is SQLite, with one process. */
+    /** End of the lease of the process that answers; null: no process does, or the database is SQLite. */
     leased_until: string | null
   }
   chat_sessions: {
@@ -72,21 +72,21 @@ export type Schema = {
     audience: Audience
     created_at: string
     used_at: string
-    owner_id: string | null // Id of the actor that began it; null where that was not kept.
+    owner_id: string | null // Id of the actor that began it; null: unknown.
   }
   chat_turns: {
     id: string
     session_id: string
-    ordinal: number // Within the session, from 1.
+    ordinal: number // Position in the session, from 1.
     question: string
     answer: string
     citations: string // JSON array of citations.
     created_at: string
-    grounds: string | null // JSON array of seqIds; null where only the citations are known.
+    grounds: string | null // JSON array of seqIds; null: only the citations are known.
   }
   events: {
     tenant_id: string
-    id: number // Within the tenant, from 1, without holes.
+    id: number // Number within the tenant, from 1, without gaps.
     kb_id: string
     kind: EventKind
     at: string // Time at which it was logged.
@@ -94,26 +94,26 @@ export type Schema = {
     data: string // JSON object: data of this kind of event.
     candidate: string | null // JSON object: an `EventCandidate`; null for events without a candidate.
   }
-  /** The id of a tenant's last event. */
+  /** Id of a tenant's last event. */
   event_counters: {
     tenant_id: string
     last: number
   }
-  /** The commits of a knowledge base up to which its events are logged; null: the ref did not exist. */
+  /** Commits of a knowledge base up to which its events are logged; null: the ref did not exist. */
   event_cursors: {
     kb_id: string
     main: string | null
     queue: string | null
   }
-  /** An ingest that waits or runs. */
+  /** Ingest that is waiting or running. */
   jobs: {
     document_id: string // Id of the Source.
     tenant_id: string
     kb_id: string
-    turn: number // The lowest is first; see `Jobs`.
+    turn: number // Tag of fair queueing, lowest first; see `Jobs`.
     due_at: string
-    starts: number // How often it was begun.
-    failures: number // How often it has failed.
+    starts: number // Number of starts.
+    failures: number // Number of failures.
     owner: string | null // Process that runs it; null while it waits.
     leased_until: string | null // End of the owner's lease; null while it waits.
   }
@@ -122,12 +122,12 @@ export type Schema = {
     tenant_id: string
     kb_id: string | null // Null: events of all knowledge bases.
     url: string
-    secret: string // In clear, since it signs: `whsec_` and base64.
+    secret: string // Signing key in clear text: `whsec_` and base64.
     kinds: string // JSON array; empty: events of all kinds.
     enabled: number // 0: nothing is sent.
     note: string | null // Problem, for people.
     cursor: number // Id of the last event that was delivered or skipped.
-    failures: number // Deliveries of the next event that have failed.
+    failures: number // Number of failed deliveries of the next event.
     failing_since: string | null
     due_at: string | null
     created_at: string
@@ -143,26 +143,26 @@ export type Schema = {
     note: string | null // Reason of the failure; null on success.
     duration: number // Milliseconds.
   }
-  /** Time of the last backup. `restore`: mark of one that has begun and not ended; its rows come with its end. */
+  /** Time of the last backup. `restore`: mark of an unfinished one, whose rows are inserted at its end. */
   stamps: {
     name: 'backup' | 'restore' | 'erasure' // `erasure`: one is decided, and `at` is its journal.
     at: string
   }
-  /** Points counted under a key until a time, on PostgreSQL only. */
+  /** Points counted under a key until a time. On PostgreSQL only. */
   rate_uses: {
     key: string
     points: number
     ends_at: string
   }
-  /** Steps of the tour that a person has seen, or that they have closed it. */
+  /** Step of the tour that a person has taken, or that they closed it. */
   tour_marks: {
     tenant_id: string
     user_id: string
     mark: 'read' | 'search' | 'dismissed'
   }
-  /** A mail that is to be sent to a person, or a line of their digest. */
+  /** Mail to be sent to a person, or a line of their digest. */
   notices: {
-    id: string // Derived from its content and its receiver, so that none is stored twice.
+    id: string // Derived from its content and recipient, so that none is stored twice.
     tenant_id: string
     user_id: string
     kb_id: string
@@ -174,13 +174,13 @@ export type Schema = {
     at: string
     due_at: string
   }
-  /** The last event of a tenant that notices were made of, and the day of the last reminders. */
+  /** Last event of a tenant for which notices were created, and the day of the last reminders. */
   notice_cursors: {
     tenant_id: string
     event: number
     reminded_on: string
   }
-  /** A normalized question that people asked a knowledge base, and how often. */
+  /** Normalized question that people asked a knowledge base, with its counts. */
   asked_questions: {
     kb_id: string
     question: string
@@ -190,14 +190,14 @@ export type Schema = {
     down: number
     asked_at: string
   }
-  /** A result of a question that people opened. */
+  /** Result of a question that people opened. */
   opened_results: {
     kb_id: string
     question: string
     seq_id: string
     times: number
   }
-  /** Pages of others that may ask a knowledge base. */
+  /** Website that may query a knowledge base. */
   sites: {
     id: string // UUIDv7.
     tenant_id: string
@@ -209,7 +209,7 @@ export type Schema = {
     secret: string // Key of the tokens of visitors, in clear text.
     disabled_at: string | null // Null: it is open.
     created_at: string
-    day: string // The day of the last question (UTC), or empty; `asked`: how many there were in it.
+    day: string // Day of the last question (UTC), or empty; `asked`: number of questions on it.
     asked: number
   }
   sources: {
@@ -230,16 +230,16 @@ export type Schema = {
     metadata: string | null // The text of a JSON object, as uploaded.
     uploader_id: string
     uploader_name: string
-    is_forced: number // 1: accepted although its bytes existed.
-    attempt: Generated<number> // Ingests that were begun.
+    is_forced: number // 1: added although its bytes existed.
+    attempt: Generated<number> // Number of ingests that were started.
     created_at: string
     extracted_at: string | null
     archived_at: string | null
-    edition_of: string // The id of the first of the Sources that are one document, each newer than the one before.
+    edition_of: string // Id of the first edition of the document.
     warnings: string // JSON array of strings.
   }
   uploads: {
-    id: string // UUIDv7: of the Source that it becomes, too.
+    id: string // UUIDv7, also of the Source that it becomes.
     tenant_id: string
     kb_id: string
     filename: string
@@ -248,21 +248,21 @@ export type Schema = {
     file_size: number // Bytes.
     content_hash: string | null
     is_forced: number
-    replaces: Generated<number> // 1: asked to be the next edition of what stands at its place under its name.
-    bytes_received: Generated<number> // Bytes that are on the disk, or in `upload_chunks`.
-    received_at: string | null // When bytes came last; null: none have.
+    replaces: Generated<number> // 1: becomes the next edition of the document with its folder and name.
+    bytes_received: Generated<number> // Number of durable bytes, on disk or in `upload_chunks`.
+    received_at: string | null // Time of the last received bytes; null: none.
     finalized_at: string | null
     created_at: string
-    uploader_id: string | null // Id of the actor that began it; null where that was not kept.
+    uploader_id: string | null // Id of the actor that began it; null: unknown.
   }
-  /** Bytes of an upload, as an object of the store that nodes share. */
+  /** Chunk of an upload: an object of the store that nodes share. */
   upload_chunks: {
     key: string // Below the prefix of uploads.
     upload_id: string
-    start: number // Where in the upload they begin.
+    start: number // Offset in the upload.
     size: number
   }
-  /** Places of the bytes of Sources in a bucket. */
+  /** Keys of the bytes of Sources in a bucket. */
   blob_keys: {
     sha256: string // Hexadecimal.
     key: string // Below the prefix of blobs.
@@ -277,7 +277,7 @@ export type Schema = {
     created_at: string
     disabled_at: string | null
     notices: NoticeMode
-    notice_key: string | null // Key of the link that stops their mails; null: none was sent.
+    notice_key: string | null // Key of the link to unsubscribe from mails; null: no mail was sent.
   }
   memberships: {
     user_id: string
@@ -288,8 +288,8 @@ export type Schema = {
   sessions: {
     id: string
     user_id: string
-    tenant_id: string // Tenant of the session now.
-    role: PersonRole // The role in that tenant when the token was made.
+    tenant_id: string // Current tenant of the session.
+    role: PersonRole // Role in that tenant when the token was created.
     hash: string // SHA-256 of the token, hexadecimal.
     previous_hash: string | null // Hash of the previous token, which is still accepted for a moment.
     rotated_at: string | null
@@ -325,11 +325,11 @@ export type Schema = {
     kind: string
     url: string // URL of the repository's web page.
     api_url: string | null
-    credential: string // JSON object: places of the secrets, not the secrets.
-    webhook_secret: string | null // Place of the secret that signs webhooks; null: none are accepted.
+    credential: string // JSON object: locations of the secrets, never the secrets.
+    webhook_secret: string | null // Location of the secret that signs webhooks; null: none are accepted.
     max_open: number // Maximum open pull requests for candidates.
     branch: string // Name of main there.
-    is_public: number | null // 1: people without access to the knowledge base can read it there. Null: not known yet.
+    is_public: number | null // 1: people without access to the knowledge base can read the repository. Null: unknown.
     main: string | null // Last commit that both mains were known to have.
     heard_at: string // Time by the forge's clock up to which comments have been read.
     synced_at: string | null // Time of the last successful comparison.
@@ -347,12 +347,12 @@ export type Schema = {
     state: 'open' | 'closed' | 'merged' // Last state on both sides: a side with another state has changed it since.
     head: string | null // Commit that was last pushed to its branch, or read from it.
     change: string | null // Digest of the changes of that commit: the branch is pushed again only if it differs.
-    seen: string | null // Digest of the fields that its text was made of.
+    seen: string | null // Digest of the data that its text was built from.
     text: string | null // Digest of its last text.
-    reported: string | null // Last report on it, and for which commit.
-    comments: number // Number of the candidate's comments that are there.
+    reported: string | null // Key of the last report; see `reportKey`.
+    comments: number // Number of the candidate's comments that were posted there.
   }
-  /** A repository that several machines share. */
+  /** Repository that several machines share. */
   repositories: {
     kb_id: string // Id of its knowledge base, which may not exist yet.
     version: number // Raised by every change of its refs or packs.
@@ -367,9 +367,9 @@ export type Schema = {
     kb_id: string
     name: string // The pack's checksum, hexadecimal.
     size: number // Bytes.
-    replaced_at: string | null // Time since which its objects are in another pack; null: it is needed.
+    replaced_at: string | null // Time since which its objects are in another pack; null: still needed.
   }
 }
 
-/** A row of a table, as it is read. */
+/** Row of a table as it is read. */
 export type RowOf<Table extends keyof Schema> = Selectable<Schema[Table]>

@@ -14,7 +14,7 @@ export function isPostgres(db: QueryExecutorProvider): boolean {
   return db.getExecutor().adapter instanceof PostgresAdapter
 }
 
-/** Reads and writes tables of the state, on its own or within a transaction. */
+/** Base of classes that read and write tables, on their own or within a transaction. */
 export abstract class Store {
   protected readonly db: Kysely<Schema>
 
@@ -25,13 +25,13 @@ export abstract class Store {
 
 type Values<Table extends keyof Schema> = Partial<RowOf<Table>>
 
-/** Returns a query of the rows that have these values. */
+/** Returns a query of the rows with these values. */
 export function selectRows<Table extends keyof Schema>(db: Kysely<Schema>, table: Table, values: Values<Table>) {
   const query: unknown = untyped(db).selectFrom<string>(table).selectAll().where(conditions(values))
   return query as SelectQueryBuilder<Schema, Table, RowOf<Table>>
 }
 
-/** Returns a row that has these values. */
+/** Returns a row with these values. */
 export async function findRow<Table extends keyof Schema>(
   db: Kysely<Schema>,
   table: Table,
@@ -41,7 +41,7 @@ export async function findRow<Table extends keyof Schema>(
   return row
 }
 
-/** Returns the rows that have these values. @param order columns by which they are sorted, ascending */
+/** Returns the rows with these values. @param order columns by which they are sorted, ascending */
 export async function findRows<Table extends keyof Schema>(
   db: Kysely<Schema>,
   table: Table,
@@ -53,7 +53,7 @@ export async function findRows<Table extends keyof Schema>(
   return query.execute() as Promise<RowOf<Table>[]>
 }
 
-/** Changes the rows that have these values. @returns their number */
+/** Changes the rows with these values. @returns their number */
 export function updateRows<Table extends keyof Schema>(
   db: Kysely<Schema>,
   table: Table,
@@ -63,7 +63,7 @@ export function updateRows<Table extends keyof Schema>(
   return changedRows(untyped(db).updateTable<string>(table).set(changes).where(conditions(values)))
 }
 
-/** Deletes the rows that have these values. @returns their number */
+/** Deletes the rows with these values. @returns their number */
 export function deleteRows<Table extends keyof Schema>(
   db: Kysely<Schema>,
   table: Table,
@@ -82,7 +82,7 @@ export async function changedRows(change: {
 
 type AnySchema = Record<string, Record<string, unknown>>
 
-/** Kysely checks names only if it knows the table; the functions above check them by their parameters. */
+/** Disables Kysely's check of names, which needs a known table. The parameters of the functions above are checked instead. */
 function untyped(db: Kysely<Schema>): Kysely<AnySchema> {
   return db as unknown as Kysely<AnySchema>
 }

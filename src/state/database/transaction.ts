@@ -9,17 +9,17 @@ import { isPostgres } from './store.ts'
 export type Isolation = 'serializable' | 'read committed'
 
 const maxAttempts = 10
-/** Maximum attempts if a row exists already: another transaction may have inserted it after the check. */
+/** Maximum attempts after a unique violation: another transaction may have inserted the row after the check. */
 const maxRaces = 3
-/** Milliseconds before the second attempt, at most; twice as long before each one after it. */
+/** Maximum milliseconds before the second attempt, doubled before each further one. */
 const firstPause = 10
 const longestPause = 500
 
 /**
  * Runs work in a transaction, which is rolled back if the work throws. On SQLite one transaction runs at a time. On PostgreSQL
- * they run concurrently and are serialisable; one that fails to serialise, or loses its connection before the commit, is retried.
- * So the work may only read and write through its transaction. `read committed` is for work that first writes, or locks, a row
- * for which all of its kind contend: they wait for each other there, and each sees what the one before it committed.
+ * they run concurrently and are serializable. A transaction that fails to serialize, or loses its connection before the commit,
+ * is retried, so the work may only read and write through its transaction. `read committed` is for work that first writes, or
+ * locks, a row that all of its kind need: they wait for each other there, and each sees the commits before it.
  */
 export async function inTransaction<Result>(
   db: Kysely<Schema>,
@@ -42,7 +42,7 @@ export async function inTransaction<Result>(
       for (const act of acts) act()
       return result
     } catch (error) {
-      // A commit whose answer was lost may have happened.
+      // A commit without a response may have happened.
       const isUndone = isSerializationFailure(error) || (error instanceof ConnectionLost && !isCommitting)
       const isRaced = isolation === 'serializable' && isUniqueViolation(error) && attempt < maxRaces
       if (!(isUndone || isRaced) || attempt === maxAttempts) throw error
@@ -51,7 +51,7 @@ export async function inTransaction<Result>(
   }
 }
 
-/** Runs work that writes in the transaction that is open already, or in one of its own. */
+/** Runs work in the open transaction, or in a new one if there is none. */
 export function inOpenTransaction<Result>(
   db: Kysely<Schema> | Transaction<Schema>,
   work: (transaction: Transaction<Schema>) => Promise<Result>,
@@ -62,7 +62,7 @@ export function inOpenTransaction<Result>(
 /** Actions to run after the commit of a transaction. */
 const afterCommits = new WeakMap<Kysely<Schema>, (() => void)[]>()
 
-/** Runs an action once the transaction is committed, and not if it is rolled back; at once without a transaction. */
+/** Runs an action after the commit, and not after a rollback; at once without a transaction. */
 export function afterCommit(db: Kysely<Schema> | Transaction<Schema>, act: () => void): void {
   const acts = afterCommits.get(db)
   if (acts === undefined) act()
@@ -82,7 +82,7 @@ export async function lockRow(
   await transaction.selectFrom(table).select('id').where('id', '=', id).forNoKeyUpdate().execute()
 }
 
-/** Whether a row is there; if so, nobody removes it before the transaction is over. */
+/** True if a row exists. Then nobody can remove it before the end of the transaction. */
 export async function holdRow(transaction: Transaction<Schema>, table: 'webhooks', id: string): Promise<boolean> {
   const row = await transaction
     .selectFrom(table)

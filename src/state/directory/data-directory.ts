@@ -6,23 +6,23 @@ import { dirname, join, resolve } from 'node:path'
 export class DataDirectory {
   readonly root: string
   readonly database: string
-  /** Names the PostgreSQL database that has the rows; see `rows-place.ts`. */
+  /** File that names the PostgreSQL database with the rows; see `rows-place.ts`. */
   readonly rowsMark: string
   readonly repositories: string
   readonly indexes: string
   readonly blobs: string
-  /** The extracted texts of Sources. Missing ones are extracted again. */
+  /** Folder of the extracted texts of Sources. Missing texts are extracted again. */
   readonly extracts: string
-  /** Temporary files, on the same file system as the rest, so that a rename moves a file into place. */
+  /** Folder of temporary files, on the same file system as the rest, so that a rename moves a file into place. */
   readonly tmp: string
-  /** Files that are being received or read. What a crash leaves is removed at the next start. */
+  /** Folder of files that are being received or read. The next start removes what a crash leaves there. */
   readonly incoming: string
-  /** Files that come in chunks. */
+  /** Folder of files that arrive in chunks. */
   readonly uploads: string
-  /** The new history of an erasure that is under way; see `operate/erase`. */
+  /** Folder of the new history of an erasure in progress; see `operate/erase`. */
   readonly erasure: string
   readonly lock: string
-  /** Locked for others by who must be alone, and shared by all who use the directory. */
+  /** File that every process using the directory locks shared, and a process that must be alone locks exclusively. */
   readonly users: string
 
   private constructor(root: string) {
@@ -68,17 +68,17 @@ export class DataDirectory {
     return bavail / blocks
   }
 
-  /** The bare repository of a knowledge base. */
+  /** Returns the folder of a knowledge base's bare repository. */
   repository(kbId: string): string {
     return join(this.repositories, `${kbId}.git`)
   }
 
-  /** File of a knowledge base's vectors. It is apart from the index, which can be rebuilt without paying for embeddings. */
+  /** Returns the file of a knowledge base's vectors. It is apart from the index, which can be rebuilt without paying for embeddings. */
   vectors(kbId: string): string {
     return join(this.root, 'vectors', `${kbId}.db`)
   }
 
-  /** Folder of the snapshots of a knowledge base's search index. */
+  /** Returns the folder of a knowledge base's indexes. */
   index(kbId: string): string {
     return join(this.indexes, kbId)
   }
@@ -90,7 +90,7 @@ export class DataDirectory {
   }
 }
 
-/** The server could not write what root leaves in the data directory of another user. */
+/** Thrown for root in another user's data directory: the server could not write the files that root creates. */
 class ForeignDataDirectory extends Error {
   constructor(root: string, uid: number) {
     super(
@@ -105,12 +105,12 @@ export function requireOwner(root: string): void {
   if (process.getuid?.() === 0 && owner) throw new ForeignDataDirectory(root, owner)
 }
 
-/** A new folder survives a power cut only once the folder that holds it is flushed. */
+/** Creates a folder durably: it survives a power cut only once its parent folder is flushed. */
 function makeDurableDirectory(path: string): void {
   if (existsSync(path)) return
   makeDurableDirectory(dirname(path))
   mkdirSync(path, { recursive: true, mode: 0o700 })
-  // Windows opens no folders.
+  // Folders cannot be opened on Windows.
   if (process.platform === 'win32') return
   const parent = openSync(dirname(path), 'r')
   try {

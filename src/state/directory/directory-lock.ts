@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isBusy } from '../database/engines/sqlite.ts'
 import type { DataDirectory } from './data-directory.ts'
 
-/** Another process holds the data directory's lock. */
+/** Thrown if another process holds the data directory's lock. */
 export class DataDirectoryInUse extends Error {
   constructor(directory: string) {
     super(
@@ -13,12 +13,12 @@ export class DataDirectoryInUse extends Error {
   }
 }
 
-/** Milliseconds between two attempts. */
+/** Milliseconds between two attempts to lock. */
 const RETRY_INTERVAL = 25
 
 /**
- * Locks the data directory for this process, and waits at most `waitMs` milliseconds for another to release it. Returns how to
- * release it. Throws {@link DataDirectoryInUse}.
+ * Locks the data directory for this process. Waits at most `waitMs` milliseconds for another process. Returns a function that
+ * releases the lock. Throws {@link DataDirectoryInUse}.
  */
 export async function acquireLock(directory: DataDirectory, { waitMs }: { waitMs: number }): Promise<() => void> {
   const release = await lockFile(directory.lock, { waitMs })
@@ -26,7 +26,7 @@ export async function acquireLock(directory: DataDirectory, { waitMs }: { waitMs
   return release
 }
 
-/** Locks the data directory like {@link acquireLock}, while no command runs beside a server either. */
+/** Locks the data directory like {@link acquireLock}, and only while no command uses it either. */
 export async function acquireWhole(directory: DataDirectory): Promise<() => void> {
   const release = await acquireLock(directory, { waitMs: 0 })
   const releaseUsers = tryLock(directory.users, 'EXCLUSIVE')
@@ -39,7 +39,7 @@ export async function acquireWhole(directory: DataDirectory): Promise<() => void
   throw new DataDirectoryInUse(directory.root)
 }
 
-/** Says that this process uses the data directory, as others may. Returns how to end that. Throws {@link DataDirectoryInUse}. */
+/** Records that this process uses the directory, together with others. Returns a function that ends that. Throws {@link DataDirectoryInUse}. */
 export function shareDirectory(directory: DataDirectory): () => void {
   const release = tryLock(directory.users, 'SHARED')
   if (release === undefined) throw new DataDirectoryInUse(directory.root)
@@ -47,8 +47,8 @@ export function shareDirectory(directory: DataDirectory): () => void {
 }
 
 /**
- * Locks a file, and waits at most `waitMs` milliseconds for the one who has it. Returns how to release it; undefined if it is still
- * locked. SQLite holds the lock in the operating system: unlike a pid file, it is released as soon as its process ends.
+ * Locks a file, and waits at most `waitMs` milliseconds for its holder. Returns a function that releases it; undefined if it is
+ * still locked. SQLite locks it in the operating system: unlike a pid file, the lock ends with its process.
  */
 export async function lockFile(path: string, { waitMs }: { waitMs: number }): Promise<(() => void) | undefined> {
   const deadline = Date.now() + waitMs

@@ -4,15 +4,15 @@ import type { Schema } from '../database/schema.ts'
 import { deleteRows, findRow, findRows, Store } from '../database/store.ts'
 import { inTransaction } from '../database/transaction.ts'
 
-/** A pack in the store of packs: `key` is its place there, `name` its checksum, by which git names it. `size` in bytes. */
+/** Pack in the store of packs. `key`: its key there; `name`: its checksum, git's name for it; `size`: in bytes. */
 export type PackEntry = { key: string; name: string; size: number }
 type Move = { ref: string; to: string }
 
 export type RepositoryState = {
-  /** Grows with every change. 0: nothing was ever published. */
+  /** Number of the last change; 0 before the first publication. */
   version: number
   refs: ReadonlyMap<string, string>
-  /** All objects that the refs lead to are in them. */
+  /** Packs that contain all objects reachable from the refs. */
   packs: readonly PackEntry[]
 }
 
@@ -21,27 +21,27 @@ export type Change = {
   /** Required value of each ref, moved or not; undefined: it must not exist. */
   heads: ReadonlyMap<string, string | undefined>
   moves: readonly Move[]
-  /** Called before the commit. What it throws undoes the change. */
+  /** Function called before the commit. If it throws, the change is undone. */
   check?: () => void
 }
 
-/** Another process moved a ref, or replaced a pack, first. */
+/** Thrown if another process moved a ref, or replaced a pack, first. */
 class MovedByOther extends Error {}
 
-/** Attempts to read a state that changes while it is read. */
+/** Maximum attempts to read a state that keeps changing. */
 const readAttempts = 20
 
-/** The refs and packs of repositories that several machines share, by knowledge base. */
+/** Refs and packs of repositories that several machines share, by knowledge base. */
 export class Repositories extends Store {
   readonly #notifications: Notifications
 
-  /** @param notifications of `refs` that moved */
+  /** Opens the table. @param notifications channel for moved refs */
   constructor(db: Kysely<Schema>, notifications: Notifications) {
     super(db)
     this.#notifications = notifications
   }
 
-  /** The ids of their knowledge bases. */
+  /** Returns the ids of the knowledge bases that have a repository. */
   async list(): Promise<string[]> {
     return (await findRows(this.db, 'repositories', {})).map((row) => row.kb_id)
   }
@@ -50,7 +50,7 @@ export class Repositories extends Store {
     return (await findRow(this.db, 'repositories', { kb_id: kbId }))?.version ?? 0
   }
 
-  /** All of one version. */
+  /** Returns the refs and packs of a single version. */
   async state(kbId: string): Promise<RepositoryState> {
     for (let attempt = 1; ; attempt++) {
       const version = await this.version(kbId)
@@ -58,7 +58,7 @@ export class Repositories extends Store {
         findRows(this.db, 'repository_refs', { kb_id: kbId }),
         findRows(this.db, 'repository_packs', { kb_id: kbId, replaced_at: null }),
       ])
-      // Each change raises the version in the transaction that makes it.
+      // Each change raises the version in its own transaction, so an equal version proves that nothing changed.
       if ((await this.version(kbId)) === version) {
         return {
           version,
@@ -71,9 +71,9 @@ export class Repositories extends Store {
   }
 
   /**
-   * Names a pack and moves refs: all of it, or, where a ref does not hold what it must, nothing.
-   * @returns the new version; undefined where nothing was done
-   * @throws {ConnectionLost} where it may have been done: see {@link isNamed}
+   * Adds a pack and moves refs, or does nothing if a ref does not have its required value.
+   * @returns the new version; undefined if nothing was done
+   * @throws {ConnectionLost} if the outcome is unknown: see {@link isNamed}
    */
   async publish(kbId: string, { pack, heads, moves, check }: Change): Promise<number | undefined> {
     const work = async (transaction: Transaction<Schema>) => {
@@ -89,10 +89,10 @@ export class Repositories extends Store {
   }
 
   /**
-   * Names a pack that holds all objects of others in their place, if all of them are still needed. The others stay in the store for
-   * current readers: see {@link replacedBefore}.
-   * @param keys of the others
-   * @returns whether it was done
+   * Replaces packs by one that contains all of their objects, if all of them are still needed. The replaced ones stay in the store
+   * for current readers: see {@link replacedBefore}.
+   * @param keys of the replaced packs
+   * @returns true if it was done
    */
   async replacePacks(kbId: string, pack: PackEntry, keys: readonly string[], now: Date): Promise<boolean> {
     const work = async (transaction: Transaction<Schema>) => {
@@ -112,7 +112,7 @@ export class Repositories extends Store {
     return (await this.#unlessMoved(work)) ?? false
   }
 
-  /** Keys of packs that were replaced before a time. */
+  /** Returns the keys of packs that were replaced before a time. */
   async replacedBefore(time: Date): Promise<string[]> {
     const query = this.db.selectFrom('repository_packs').select('key').where('replaced_at', '<', time.toISOString())
     return (await query.execute()).map(({ key }) => key)
@@ -122,14 +122,14 @@ export class Repositories extends Store {
     await this.db.deleteFrom('repository_packs').where('key', '=', key).where('replaced_at', 'is not', null).execute()
   }
 
-  /** Returns the keys whose packs are named, replaced ones included. */
+  /** Returns those keys whose packs are in a row, replaced ones included. */
   async named(keys: readonly string[]): Promise<Set<string>> {
     if (keys.length === 0) return new Set()
     const query = this.db.selectFrom('repository_packs').select('key').where('key', 'in', keys)
     return new Set((await query.execute()).map(({ key }) => key))
   }
 
-  /** Forgets a repository: its packs become orphans of the store. */
+  /** Removes a repository's rows. Its packs in the store become orphans. */
   async remove(kbId: string): Promise<void> {
     const work = async (transaction: Transaction<Schema>) => {
       await empty(transaction, kbId)
@@ -138,7 +138,7 @@ export class Repositories extends Store {
     await inTransaction(this.db, work, 'read committed')
   }
 
-  /** Puts other refs and packs in the place of all that a repository has. May be repeated. */
+  /** Replaces all refs and packs of a repository. Can be repeated. */
   async replace(repository: Parameters<typeof insertRepository>[1]): Promise<void> {
     const work = async (transaction: Transaction<Schema>) => {
       await empty(transaction, repository.kbId)
@@ -147,12 +147,12 @@ export class Repositories extends Store {
     await inTransaction(this.db, work, 'read committed')
   }
 
-  /** Returns the value of a ref by knowledge base, for those that have it. */
+  /** Returns the value of a ref by knowledge base, where it exists. */
   async refEverywhere(ref: string): Promise<ReadonlyMap<string, string>> {
     return new Map((await findRows(this.db, 'repository_refs', { ref })).map(({ kb_id, oid }) => [kb_id, oid]))
   }
 
-  /** Whether a pack is named, once every change of the repository that is under way has come to its end. */
+  /** True if a pack is in a row. Waits first for the end of concurrent changes of the repository. */
   async isNamed(kbId: string, key: string): Promise<boolean> {
     const work = async (transaction: Transaction<Schema>) => {
       await raiseVersion(transaction, kbId, 0)
@@ -171,7 +171,7 @@ export class Repositories extends Store {
   }
 }
 
-/** Makes a repository that is not there yet, within a transaction that makes its knowledge base too. */
+/** Creates the rows of a new repository, in the transaction that creates its knowledge base. */
 export async function insertRepository(
   transaction: Transaction<Schema>,
   { kbId, refs, packs }: { kbId: string; refs: ReadonlyMap<string, string>; packs: readonly PackEntry[] },

@@ -5,14 +5,14 @@ import { isPostgresAddress, nameOfAddress } from '../database/engines/postgres-a
 import type { KbRecord, KnowledgeBases } from '../kb-store.ts'
 import type { DataDirectory } from './data-directory.ts'
 
-/** Place of the rows that belong to a data directory. `address`: of a PostgreSQL database; undefined: a file in the directory. */
+/** Location of the rows that belong to a data directory. `address`: of a PostgreSQL database; undefined: a file in the directory. */
 type RowsPlace = { directory: DataDirectory; address: string | undefined }
 
-/** `isCache`: whether the directory holds only copies of what nodes share in a bucket, so that any will do. */
+/** Requirements. `isCache`: true if the directory contains only copies of data that nodes share in a bucket, so that any directory will do. */
 type Required = { mayCreate: boolean; isCache: boolean }
 
 /**
- * Refuses a data directory whose rows are in a PostgreSQL database that the settings do not name, or in a file although they name one, and
+ * Rejects a data directory whose rows are in a PostgreSQL database that the settings do not name, or in a file although they name one, and
  * one without rows or repositories unless they may be created: a command would work on nothing, and report success.
  * @throws {Error} with a sentence for a person
  */
@@ -42,7 +42,7 @@ export function requireRows({ directory, address }: RowsPlace, { mayCreate, isCa
 }
 
 /**
- * Refuses a data directory that has the repository of none of the knowledge bases in a PostgreSQL database: it belongs to another server.
+ * Rejects a data directory without any repository of the knowledge bases in a PostgreSQL database: it belongs to another server.
  * @returns knowledge bases whose repositories are missing although others are there
  * @throws {Error} with a sentence for a person
  */
@@ -62,7 +62,7 @@ export async function requireRepositories(
   )
 }
 
-/** Notes in a data directory that its rows are in a PostgreSQL database. */
+/** Records in a data directory that its rows are in a PostgreSQL database. */
 export function noteRowsPlace({ directory, address }: RowsPlace): void {
   if (address === undefined || !isPostgresAddress(address)) return
   const text = `${nameOfAddress(address)}\n`

@@ -7,22 +7,22 @@ import type { ReceivedFile, ReceivedRange } from '../../system/received-file.ts'
 import { reasonOf } from '../database/database-errors.ts'
 
 export type S3Options = {
-  /** Such as `https://s3.eu-central-1.amazonaws.com`, without a slash at the end. */
+  /** URL such as `https://s3.eu-central-1.amazonaws.com`, without a trailing slash. */
   endpoint: string
   region: string
   bucket: string
-  /** Prefix of all keys; empty, or with a slash at the end. */
+  /** Prefix of all keys; empty, or with a trailing slash. */
   prefix: string
-  /** Encryption of objects that are put; undefined: the bucket's default. */
+  /** Encryption of stored objects; undefined: the bucket's default. */
   encryption?: 'AES256' | 'aws:kms' | undefined
-  /** The key of `aws:kms`; undefined: the account's default key. */
+  /** Id of the key for `aws:kms`; undefined: the account's default key. */
   kmsKey?: string | undefined
   accessKeyId: string
   secretAccessKey: string
   sessionToken?: string | undefined
 }
 
-/** The bucket is out of reach, refused, or answered what it should not. */
+/** Thrown if the bucket cannot be reached, or its response is an error or unexpected. */
 export class S3Error extends Error {
   constructor(problem: string, options?: ErrorOptions) {
     super(`The bucket ${problem}.`, options)
@@ -35,22 +35,22 @@ type Asked = {
   query?: Record<string, string>
   headers?: Record<string, string>
   body?: Buffer | string
-  /** Bytes of the request and the response. */
+  /** Bytes of the request and the response together. */
   bytes?: number
 }
 
-/** Milliseconds for a request, besides the time for its bytes at a slow pace: a writer waits for it. */
+/** Milliseconds for a request, in addition to the time for its bytes at a slow rate. A writer waits for it. */
 const defaultPatience = 20_000
 const bytesPerMillisecond = 500
 const attempts = 4
-/** Milliseconds before the second attempt, on average. */
+/** Average milliseconds before the second attempt. */
 const firstPause = 50
-/** Bytes of a part, which is in memory while it is put. What is larger is put in parts: S3 takes 10,000 of 5 MB at least. */
+/** Bytes of a part, which is in memory while it is sent. A larger file is sent in parts, of which S3 accepts 10,000 of at least 5 MB. */
 const defaultPartBytes = 16 * 1024 ** 2
-/** Milliseconds by which clocks may differ. S3 refuses what was signed a quarter of an hour ago or later. */
+/** Maximum milliseconds by which clocks may differ. S3 rejects requests that were signed a quarter of an hour ago or earlier. */
 const clockTolerance = 5 * 60_000
 
-/** The objects below the prefix of a bucket of an S3-compatible store. Keys are relative to the prefix. */
+/** Objects below a prefix in a bucket of an S3-compatible store. Keys are relative to the prefix. */
 export class S3Bucket {
   readonly #client: AwsClient
   readonly #bucket: string
@@ -58,10 +58,10 @@ export class S3Bucket {
   readonly #encryption: Record<string, string>
   readonly #patience: number
   readonly #partBytes: number
-  /** Milliseconds by which the store's clock is ahead of the one here. */
+  /** Milliseconds by which the store's clock is ahead of the local one. */
   #ahead = 0
 
-  /** @param limits.patience milliseconds for a request, beside the time for its bytes */
+  /** Opens a bucket. @param limits.patience milliseconds for a request, in addition to the time for its bytes */
   constructor(
     { endpoint, bucket, prefix, encryption, kmsKey, sessionToken, ...access }: S3Options,
     limits: { patience?: number; partBytes?: number } = {},
@@ -77,7 +77,7 @@ export class S3Bucket {
     this.#partBytes = limits.partBytes ?? defaultPartBytes
   }
 
-  /** Puts a file, a large one in parts. The store itself checks the bytes against their hash. @throws {S3Error} */
+  /** Stores a file, a large one in parts. The store checks the bytes against their hash. @throws {S3Error} */
   async put(key: string, { path, sha256, size }: ReceivedFile): Promise<void> {
     const file = await open(path)
     try {
@@ -88,12 +88,12 @@ export class S3Bucket {
     }
   }
 
-  /** Puts bytes that fit into memory. @throws {S3Error} */
+  /** Stores bytes that fit into memory. @throws {S3Error} */
   putBytes(key: string, body: Buffer): Promise<void> {
     return this.#putWhole(key, body, sha256Of(body))
   }
 
-  /** @param bytes at most. @returns undefined where there is none. @throws {S3Error} also while the bytes are read */
+  /** Returns an object's bytes; undefined if there is none. @param bytes maximum number, for the timeout @throws {S3Error} also later */
   async get(key: string, bytes: number, range?: ReceivedRange): Promise<Readable | undefined> {
     const headers = range && { range: `bytes=${range.first}-${range.last}` }
     const answer = await this.#ask('GET', key, { ...(headers && { headers }), bytes })
@@ -104,7 +104,7 @@ export class S3Bucket {
     return Readable.from(answer.body === null ? [] : bytesOf(answer.body), { objectMode: false })
   }
 
-  /** @throws {S3Error} */
+  /** True if there is an object. @throws {S3Error} */
   async has(key: string): Promise<boolean> {
     return (await this.#ask('HEAD', key)).status !== 404
   }
@@ -114,7 +114,7 @@ export class S3Bucket {
     await discard(await this.#ask('DELETE', key))
   }
 
-  /** @throws {S3Error} */
+  /** Yields all objects. @throws {S3Error} */
   async *list(): AsyncGenerator<S3Object> {
     let after: string | undefined = ''
     while (after !== undefined) {
@@ -139,7 +139,7 @@ export class S3Bucket {
     await discard(await this.#ask('PUT', key, { headers, body, bytes: body.length }))
   }
 
-  /** Nobody sees the object before its last part is there. What fails is called off, so that its parts are not kept. */
+  /** Stores a file in parts. It becomes visible with the last part. On failure the upload is aborted, so that its parts are not kept. */
   async #putInParts(key: string, file: FileHandle, size: number): Promise<void> {
     const started = await this.#ask('POST', key, { query: { uploads: '' }, headers: this.#encryption })
     const uploadId = /<UploadId>([^<]+)<\/UploadId>/.exec(await started.text())?.[1]
@@ -154,7 +154,7 @@ export class S3Bucket {
       }
       const body = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`
       const answer = await (await this.#ask('POST', key, { query: { uploadId }, body, bytes: size })).text()
-      // It may fail after it has begun to answer.
+      // S3 may report an error in a response that has begun with success.
       if (answer.includes('<Error>')) throw new S3Error('could not join the parts of an upload')
     } catch (error) {
       await this.#ask('DELETE', key, { query: { uploadId } }).then(discard, () => {})
@@ -169,7 +169,7 @@ export class S3Bucket {
     return answer.headers.get('etag') ?? ''
   }
 
-  /** @throws {S3Error} for any answer but success and 404, and for a 404 that is not of an object. */
+  /** Sends a request with retries. @throws {S3Error} for any response but success and 404, and for a 404 that is not about an object */
   async #ask(
     method: string,
     key: string,
@@ -181,7 +181,7 @@ export class S3Bucket {
     const end = () => ending.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'))
     const endAfter = (milliseconds: number) => setTimeout(end, milliseconds).unref()
     const transfer = Math.ceil(bytes / bytesPerMillisecond)
-    // An answer begins soon, however long its bytes may take.
+    // A response begins soon, however long its bytes take.
     const beginning = endAfter(this.#patience + (body === undefined ? 0 : transfer))
     const answer = await this.#send(url, { method, headers, ...(body && { body }) }, ending.signal)
       .catch((cause) => {
@@ -196,24 +196,24 @@ export class S3Bucket {
     throw new S3Error(`answered ${method} with ${answer.status} (${code})`)
   }
 
-  /** Sends a request. If the local clock is wrong, it is sent again with the store's time. */
+  /** Sends a request. If the local clock is wrong, sends it again with the store's time. */
   async #send(url: URL, request: RequestInit, signal: AbortSignal): Promise<Response> {
     const before = this.#ahead
     const answer = await this.#try(url, request, signal)
     const ahead = Date.parse(answer.headers.get('date') ?? '') - Date.now()
-    // Another request may have noticed meanwhile.
+    // Another request may have corrected the clock meanwhile.
     if (answer.status !== 403 || !(Math.abs(ahead - before) > clockTolerance)) return answer
     await discard(answer)
     this.#ahead = ahead
     return this.#try(url, request, signal)
   }
 
-  /** Asks again, after longer and longer pauses, where the store fails or is asked too much. */
+  /** Sends a request, and retries with exponential backoff if the store fails or limits the rate. */
   async #try(url: URL, request: RequestInit, signal: AbortSignal): Promise<Response> {
     for (let attempt = 1; ; attempt++) {
       const datetime = new Date(Date.now() + this.#ahead).toISOString().replace(/[-:]|\.\d+/g, '')
       const signed = await this.#client.sign(url, { ...request, aws: { datetime } })
-      // As a part of the request, the signal would do nothing once the request is collected as garbage.
+      // As an option of `Request`, the signal would have no effect after the request is garbage-collected.
       const answer = await fetch(signed, { signal })
       if ((answer.status < 500 && answer.status !== 429) || attempt === attempts) return answer
       await discard(answer)
@@ -244,7 +244,7 @@ async function* bytesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8A
   }
 }
 
-/** Lets the connection be used again. */
+/** Discards a body, so that its connection can be reused. */
 async function discard(answer: Response): Promise<void> {
   await answer.body?.cancel()
 }

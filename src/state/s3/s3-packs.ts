@@ -8,11 +8,11 @@ export class PackNotFound extends Error {
 }
 
 /**
- * Packs of git that several machines share, by keys of the writers' choice. A pack never changes, and no key is used twice: a deleted
- * pack never comes back, so it is deleted without a lock. A pack that was put survives the loss of any machine.
+ * Git packs that several machines share, by keys that writers choose. A pack never changes, and no key is reused: a deleted pack
+ * never reappears, so it is deleted without a lock. A stored pack survives the loss of any machine.
  */
 export class S3Packs extends S3Bucket {
-  /** @param size in bytes, which says how long to wait. @throws {PackNotFound} */
+  /** Returns the bytes of a pack. @param size in bytes, from which the timeout follows @throws {PackNotFound} */
   override async get(key: string, size: number): Promise<Readable> {
     const bytes = await super.get(key, size)
     if (bytes === undefined) throw new PackNotFound(key)

@@ -1,16 +1,16 @@
 import type { S3Object } from './s3-bucket.ts'
 
-/** Keys that are looked up in one statement. */
+/** Maximum keys in one query. */
 const keysAtOnce = 500
 
 type Objects = { list(): AsyncIterable<S3Object> }
-/** Gives those of some keys that are named. */
+/** Returns those keys that rows refer to. */
 type Named = (keys: readonly string[]) => Promise<ReadonlySet<string>>
 
 /**
- * Removes objects that were stored before a time and that nothing names. That is safe where a key is used once, and named within a
- * shorter time than lies between then and now, or never.
- * @returns how many it removed
+ * Removes objects that were stored before a time and that no row refers to. This is safe if a key is used once, and a row refers
+ * to it within less time than has passed since, or never.
+ * @returns the number of removed objects
  */
 export async function sweepUnnamed(
   objects: Objects & { delete(key: string): Promise<void> },
@@ -25,7 +25,7 @@ export async function sweepUnnamed(
   return removed
 }
 
-/** The keys of objects that were stored before a time and that nothing names. */
+/** Yields the keys of objects that were stored before a time and that no row refers to. */
 export async function* unnamedKeys(objects: Objects, named: Named, before: Date): AsyncGenerator<string> {
   let keys: string[] = []
   for await (const { key, storedAt } of objects.list()) {

@@ -5,10 +5,10 @@ import { type Camel, camelCase, snakeCase } from '../database/row-values.ts'
 import type { RowOf, Schema } from '../database/schema.ts'
 import { findRows } from '../database/store.ts'
 
-/** An uploaded file and the state of its ingest. */
+/** Uploaded file with the state of its ingest. */
 export type Source = Omit<Camel<RowOf<'sources'>>, 'uploaderId' | 'uploaderName' | 'isForced' | 'warnings'> & {
   uploader: { id: string; name: string }
-  /** Losses and fallbacks of its last ingest, for people. */
+  /** Losses and fallbacks of the last ingest, for people. */
   warnings: string[]
 }
 
@@ -27,7 +27,7 @@ export type NewSource = Omit<
   'seq' | 'attempt' | 'createdAt' | 'extractedAt' | 'archivedAt' | 'editionOf' | 'warnings'
 >
 
-/** The knowledge base already has a Source with the same bytes. */
+/** Thrown if the knowledge base already has a Source with the same bytes. */
 export class SourceExists extends Error {
   readonly existing: Source
 
@@ -38,16 +38,16 @@ export class SourceExists extends Error {
 }
 
 export type AddOptions = {
-  /** True to add it even if its bytes are there already. */
+  /** True to add the Source even if its bytes are there already. */
   force: boolean
-  /** Makes it the next edition of the document with its folder and name. */
+  /** True to make it the next edition of the document with its folder and name. */
   replace: boolean
-  /** True for Sources that the uploader may know of. The others do not exist for it. */
+  /** Returns true for Sources that the uploader may know of. Others do not exist for the uploader. */
   isVisible: (source: Source) => boolean
 }
 
 /**
- * Adds a Source with the next number of its knowledge base. Within a transaction that holds the lock of the knowledge base's row.
+ * Adds a Source with the next number of its knowledge base. Must run in a transaction that has locked the knowledge base's row.
  * @throws {SourceExists}
  */
 export async function insertSource(
@@ -82,9 +82,9 @@ export async function insertSource(
 }
 
 /**
- * The newest edition of the document that stands at a new Source's place under its name. A document with an edition that is not
- * visible, ingested or not, is passed over. An internal document comes before one that others see, since the latter may have been
- * added by a user who does not know of it.
+ * Returns the newest edition of the document with a new Source's folder and name. Skips documents of which any edition, ingested
+ * or not, is invisible to the uploader. Prefers an internal document to a visible one, which may have been added by a user who
+ * does not know of the internal one.
  */
 async function editionBefore(
   db: Kysely<Schema>,
@@ -98,14 +98,14 @@ async function editionBefore(
   return known.find((source) => isInternal(tagsOf(source))) ?? known[0]
 }
 
-/** The tags of an edition: its own, and those of the one before that keep it from all but curators. */
+/** Returns the tags of an edition: its own, and those of the previous one that hide it from all but curators. */
 function tagsOfNext(before: Pick<Source, 'tags'>, { tags }: Pick<Source, 'tags'>): string | null {
   const kept = tagsOf(before).filter((tag) => isInternal([tag]))
   const all = [...new Set([...tagsOf({ tags }), ...kept])]
   return all.length === 0 ? null : all.join(',')
 }
 
-/** The Sources of a knowledge base with these bytes that are not archived, the oldest first. */
+/** Returns the Sources of a knowledge base with these bytes that are not archived, oldest first. */
 export async function sourcesWithBytes(db: Kysely<Schema>, kbId: string, contentHash: string): Promise<Source[]> {
   const known = { content_hash: contentHash, kb_id: kbId, archived_at: null }
   return (await findRows(db, 'sources', known, 'seq')).map(toSource)

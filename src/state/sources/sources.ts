@@ -17,21 +17,21 @@ export type SourceChange = Partial<
 
 /** Filters of a list of Sources. */
 export type SourceFilter = {
-  /** Any of these; without it, all. */
+  /** Accepted statuses; absent: all. */
   statuses?: readonly SourceStatus[] | undefined
-  /** A folder, with those below it. */
+  /** Folder, including the folders below it. */
   folder?: string | undefined
   fileType?: string | undefined
-  /** Part of the file's name, ignoring the case of ASCII letters. */
+  /** Part of the file name, ignoring the case of ASCII letters. */
   text?: string | undefined
 }
 
-/** Ids in one query: databases limit the number of parameters. */
+/** Maximum ids in one query, since databases limit the number of parameters. */
 const idsPerQuery = 500
 /** Maximum number of folders that a filter offers. */
 const maxFolders = 200
 
-/** The uploaded files of every knowledge base. None is ever removed, since Neurons name them. */
+/** Uploaded files of all knowledge bases. Rows are kept because Neurons name them, except after a retention time or an erasure. */
 export class Sources extends Store {
   readonly #events: EventLog
 
@@ -41,9 +41,9 @@ export class Sources extends Store {
   }
 
   /**
-   * Adds a Source and logs `source.uploaded`: both or neither. A Source with the same id stays as it is.
-   * @param options.together what else is written, or nothing of it all
-   * @throws {SourceExists} @throws {GanglionError} `quota_exceeded`, `not_found` where the knowledge base is not served any more
+   * Adds a Source and logs `source.uploaded`, in one transaction. A Source with the same id stays as it is.
+   * @param options.together further writes in the same transaction
+   * @throws {SourceExists} @throws {GanglionError} `quota_exceeded`, `not_found` if the knowledge base is not served any more
    */
   async add(
     source: NewSource,
@@ -86,12 +86,12 @@ export class Sources extends Store {
     return found
   }
 
-  /** Whosever it is. */
+  /** Returns the Source with an id, of any tenant. */
   get(id: string): Promise<Source | undefined> {
     return sourceOf(this.db, id)
   }
 
-  /** The first Source of a knowledge base with these bytes that is not archived, of those that are visible. */
+  /** Returns the first visible Source of a knowledge base with these bytes that is not archived. */
   async findDuplicate(
     kbId: string,
     contentHash: string,
@@ -105,7 +105,7 @@ export class Sources extends Store {
     return totalSize(this.db, tenantId)
   }
 
-  /** @throws {GanglionError} `quota_exceeded` if a tenant would have more bytes of Sources than it may. */
+  /** Checks the quota. @throws {GanglionError} `quota_exceeded` if a tenant would have more bytes of Sources than allowed */
   requireRoom(tenantId: string, bytes: number): Promise<void> {
     return requireRoom(this.db, tenantId, bytes)
   }
@@ -116,7 +116,7 @@ export class Sources extends Store {
       .selectFrom('sources')
       .select((select) => ['kb_id', select.fn.countAll<number>().as('count')])
       .where('tenant_id', '=', tenantId)
-      // Literals, so that SQLite takes the index of failed Sources.
+      // Literals, so that SQLite uses the index of failed Sources.
       .where(sql<SqlBool>`status = 'failed' and archived_at is null`)
       .groupBy('kb_id')
       .execute()
@@ -134,7 +134,7 @@ export class Sources extends Store {
     return Number(row?.count ?? 0)
   }
 
-  /** Sources of a knowledge base that are not archived, the newest first, from below a number. */
+  /** Returns Sources of a knowledge base that are not archived, newest first, below a number. */
   async list(
     kbId: string,
     { below, limit, statuses, folder, fileType, text }: SourceFilter & { below?: number | undefined; limit: number },
@@ -151,7 +151,7 @@ export class Sources extends Store {
     return rows.map(toSource)
   }
 
-  /** Sources of a tenant that a client uploaded and that are not archived, the newest first, from below an id. */
+  /** Returns Sources of a tenant that a client uploaded and that are not archived, newest first, below an id. */
   async uploadedBy(
     { tenantId, uploader }: { tenantId: string; uploader: string },
     { status, below, limit }: { status?: SourceStatus | undefined; below?: string | undefined; limit: number },
@@ -166,7 +166,7 @@ export class Sources extends Store {
     return rows.map(toSource)
   }
 
-  /** The folders of a knowledge base that hold or held a Source: the first, by name. Takes one step in an index for each. */
+  /** Returns the first folders of a knowledge base, by name, that contain or contained a Source. Takes one step in an index for each. */
   async folders(kbId: string): Promise<string[]> {
     const { rows } = await sql<{ path: string }>`WITH RECURSIVE folders(path, nth) AS (
         SELECT min(path), 1 FROM sources WHERE kb_id = ${kbId}
@@ -177,7 +177,7 @@ export class Sources extends Store {
     return rows.map(({ path }) => path)
   }
 
-  /** Every edition of a document, archived ones too, the newest first. */
+  /** Returns all editions of a document, including archived ones, newest first. */
   async editions(editionOf: string): Promise<Source[]> {
     return (await findRows(this.db, 'sources', { edition_of: editionOf }, 'seq')).reverse().map(toSource)
   }
@@ -206,7 +206,7 @@ export class Sources extends Store {
     return rows.map(({ id, isReplaced }) => ({ id, isReplaced: Boolean(isReplaced) }))
   }
 
-  /** Sources whose ingest is due or was cut off: those that are archived are not. The oldest first. */
+  /** Returns Sources whose ingest is due or was interrupted and that are not archived, oldest first. */
   async unfinished(): Promise<Source[]> {
     const unread = selectRows(this.db, 'sources', { archived_at: null })
     const rows = await unread.where('status', 'in', ['pending', 'ready', 'processing']).orderBy('id').execute()
@@ -214,8 +214,8 @@ export class Sources extends Store {
   }
 
   /**
-   * Changes a Source that is in one of some states and not archived.
-   * @returns false where it is in another state, or gone: nothing is changed then.
+   * Changes a Source that has one of some statuses and is not archived.
+   * @returns false if it has another status, or is gone: then nothing is changed
    */
   async change(
     id: string,
@@ -233,7 +233,7 @@ export class Sources extends Store {
     return (await changedRows(changed)) > 0
   }
 
-  /** Archives a Source; one that is archived stays as it is. @returns false while it is processed, and where there is none. */
+  /** Archives a Source. An archived one stays as it is. @returns false if it is being processed, or does not exist */
   async archive(tenantId: string, id: string, now: Date, db: Kysely<Schema> = this.db): Promise<boolean> {
     const changed = db
       .updateTable('sources')
@@ -244,25 +244,25 @@ export class Sources extends Store {
     return (await changedRows(changed)) > 0
   }
 
-  /** Sources of every knowledge base that were ingested, archived ones last. */
+  /** Returns all ingested Sources of every knowledge base, archived ones last. */
   async ingested(): Promise<Source[]> {
     const ingested = selectRows(this.db, 'sources', { status: 'success' })
     const rows = await ingested.orderBy(sql`archived_at is not null`).orderBy('id').execute()
     return rows.map(toSource)
   }
 
-  /** Every Source of a knowledge base. */
+  /** Returns every Source of a knowledge base. */
   async all(kbId: string): Promise<Source[]> {
     return (await findRows(this.db, 'sources', { kb_id: kbId }, 'seq')).map(toSource)
   }
 
-  /** Sources of a knowledge base that are not archived and whose text was read. */
+  /** Returns Sources of a knowledge base that are not archived and whose text was extracted. */
   async read(kbId: string): Promise<Source[]> {
     const present = selectRows(this.db, 'sources', { kb_id: kbId, archived_at: null })
     return (await present.where('extracted_at', 'is not', null).execute()).map(toSource)
   }
 
-  /** A mark that changes whenever {@link read} returns other Sources, or their texts change. */
+  /** Returns a mark that changes whenever the Sources that {@link read} returns, or their texts, change. */
   async readMark(kbId: string): Promise<string> {
     const row = await this.db
       .selectFrom('sources')
@@ -277,18 +277,18 @@ export class Sources extends Store {
     return `${row.count} ${row.archived} ${row.latest}`
   }
 
-  /** Some that were archived then or before. */
+  /** Returns at most 500 Sources that were archived at a time or before. */
   async archivedBefore(at: string): Promise<{ id: string }[]> {
     const query = this.db.selectFrom('sources').select('id').where('archived_at', '<=', at)
     return query.orderBy('id').limit(500).execute()
   }
 
-  /** Forgets a Source. Its bytes are left to the sweep. */
+  /** Removes a Source. Its bytes are left to the sweep. */
   async remove({ id }: { id: string }): Promise<void> {
     await deleteRows(this.db, 'sources', { id })
   }
 
-  /** Whether a Source of any tenant has these bytes; those of an archived one are kept as well. */
+  /** True if a Source of any tenant has these bytes. Archived ones count. */
   async hasBytes(contentHash: string): Promise<boolean> {
     const query = this.db.selectFrom('sources').select('id').where('content_hash', '=', contentHash).limit(1)
     return (await query.executeTakeFirst()) !== undefined
@@ -306,7 +306,7 @@ function inFolder(folder: string) {
     or([eb('path', '=', folder), and([eb('path', '>=', below), eb('path', '<', `${below}\u{10FFFF}`)])])
 }
 
-/** Folds the case of ASCII letters only, as both engines do. */
+/** Returns the condition that a file name contains a text, ignoring the case of ASCII letters, as both engines do. */
 function isNamed(text: string) {
   const spellings = new Set([text, text.toLowerCase(), text.toUpperCase()])
   return ({ or }: ExpressionBuilder<Schema, 'sources'>) =>
@@ -330,7 +330,7 @@ async function totalSize(db: Kysely<Schema>, tenantId: string): Promise<{ count:
   return { count: Number(row?.count ?? 0), size: Number(row?.size ?? 0) }
 }
 
-/** Requires room for bytes. In a transaction, concurrent additions to a tenant with a quota wait until it ends. */
+/** Checks that a tenant has room for bytes. In a transaction, concurrent additions to a tenant with a quota wait until it ends. */
 async function requireRoom(db: Kysely<Schema>, tenantId: string, bytes: number): Promise<void> {
   const most = (await new Tenants(db).get(tenantId))?.quotas.sourceBytes ?? null
   if (most === null) return

@@ -7,11 +7,11 @@ import { servedKbs } from '../lifecycle.ts'
 
 type Told = 'isForced' | 'replaces' | 'receivedAt' | 'finalizedAt' | 'createdAt'
 
-/** A file that comes in chunks. */
+/** Upload of a file in chunks. */
 export type Upload = Omit<Camel<RowOf<'uploads'>>, Told> & {
   isForced: boolean
   replaces: boolean
-  /** ISO 8601, UTC. */
+  /** Time of expiry: ISO 8601, UTC. */
   expiresAt: string
   isFinalized: boolean
 }
@@ -25,16 +25,16 @@ export class TooManyUploads extends Error {
 }
 
 const maxOpen = 10
-/** Milliseconds. */
+/** Milliseconds after which an upload expires. */
 const lifetime = 24 * 60 * 60 * 1000
-/** Milliseconds without a byte after which an upload gives its place to one that needs it. */
+/** Milliseconds without a byte after which a new upload may replace an idle one. */
 const idleTime = 60 * 60 * 1000
-/** Milliseconds for which an upload that has expired is known as such. */
+/** Milliseconds for which an expired upload is reported as expired. */
 const afterlife = 7 * lifetime
 
-/** Uploads that come in chunks: what is known of them beside their bytes. */
+/** Uploads in chunks: everything but their bytes. */
 export class Uploads extends Store {
-  /** Begins an upload. If too many are open, it replaces the one idle longest. @throws {TooManyUploads} if none is idle. */
+  /** Begins an upload. If too many are open, it replaces the one that was idle longest. @throws {TooManyUploads} if none is idle */
   async begin(upload: NewUpload, now: Date): Promise<Upload> {
     const begin = async (transaction: Transaction<Schema>) => {
       await lockRow(transaction, 'tenants', upload.tenantId)
@@ -59,7 +59,7 @@ export class Uploads extends Store {
     return inTransaction(this.db, begin, 'read committed')
   }
 
-  /** A tenant's upload, also one that has expired. */
+  /** Returns a tenant's upload, even an expired one. */
   async find(tenantId: string, id: string): Promise<Upload | undefined> {
     const known = selectRows(this.db, 'uploads', { tenant_id: tenantId, id })
     const row = await known.where('kb_id', 'in', servedKbs(this.db)).executeTakeFirst()
@@ -73,7 +73,7 @@ export class Uploads extends Store {
     return rows.map(toUpload)
   }
 
-  /** The ids of what is not whole yet in a knowledge base, also where it has expired. */
+  /** Returns the ids of a knowledge base's unfinished uploads, including expired ones. */
   async begunIn(kbId: string): Promise<string[]> {
     return (await findRows(this.db, 'uploads', { kb_id: kbId, finalized_at: null })).map(({ id }) => id)
   }
@@ -92,18 +92,18 @@ export class Uploads extends Store {
     await deleteRows(this.db, 'uploads', { id })
   }
 
-  /** Whether an upload's bytes are still wanted. */
+  /** True if an upload is open, so that its bytes are needed. */
   async isOpen(id: string, now: Date): Promise<boolean> {
     return (await openUploads(this.db, now).where('id', '=', id).executeTakeFirst()) !== undefined
   }
 
-  /** Forgets uploads that have expired long ago; answers how many. */
+  /** Removes uploads that expired long ago. Returns their number. */
   async sweep(now: Date): Promise<number> {
     return changedRows(this.db.deleteFrom('uploads').where('created_at', '<=', timeAfter(now, -lifetime - afterlife)))
   }
 }
 
-/** The ids of uploads whose bytes are still wanted. */
+/** Returns a query of the ids of open uploads, whose bytes are needed. */
 export function openUploads(db: Kysely<Schema>, now: Date) {
   return db.selectFrom('uploads').select('id').where('created_at', '>', expiry(now)).where('finalized_at', 'is', null)
 }

@@ -5,7 +5,7 @@ import { stateOf } from '../postgres-errors.ts'
 import type { Schema } from '../schema.ts'
 import { isPostgres } from '../store.ts'
 
-/** Ids of advisory locks: any numbers, as long as all versions take the same. Each server shares the last. */
+/** Ids of advisory locks: arbitrary numbers, which all versions must share. Each server holds the last one shared. */
 const aloneLock = sql`7418209336153002`
 export const servedLock = '7418209336153003'
 const lockNotAvailable = '55P03'
@@ -13,8 +13,8 @@ const lockNotAvailable = '55P03'
 const pauseMs = 100
 
 /**
- * Runs work unless another process that uses the database runs it, on PostgreSQL under an advisory lock, which is held as long as its
- * connection lasts. So it only saves work that would be done twice.
+ * Runs work unless another process that uses the database runs it. On PostgreSQL this takes an advisory lock, which ends with its
+ * connection, so it only avoids duplicate work.
  * @returns the result of the work; undefined if it was not run
  */
 export async function runUnlessRunning<Result>(
@@ -29,13 +29,13 @@ export async function runUnlessRunning<Result>(
   })
 }
 
-/** Maximum connections of this process that wait for a turn, or hold one: others must be left for the work itself. */
+/** Maximum connections of this process that wait for a turn, or hold one. The rest are for the work itself. */
 const maxTurns = 3
 let turns = 0
 
 /**
- * Waits until other processes that asked for a turn of the same name have returned theirs, in the order in which they asked. A process
- * continues without its turn after the time that statements wait for a lock, or if too many wait: a turn protects nothing.
+ * Waits until other processes that requested a turn of the same name before have returned it. Continues without a turn after the lock
+ * timeout, or if too many wait: a turn protects nothing.
  * @returns a function that returns the turn, and never fails
  */
 export async function advisoryTurn(db: Kysely<Schema>, name: string): Promise<() => Promise<void>> {
@@ -56,7 +56,7 @@ export async function advisoryTurn(db: Kysely<Schema>, name: string): Promise<()
   await Promise.race([taken.promise, holding])
   return async () => {
     over.resolve()
-    await holding.catch(() => {}) // What was written in the turn is written.
+    await holding.catch(() => {}) // The work of the turn is already committed.
   }
 }
 
@@ -69,7 +69,7 @@ export function isServed(db: Kysely<Schema>): Promise<boolean> {
   })
 }
 
-/** Runs work while no other process runs work of this kind. */
+/** Runs work while no other process runs work under this lock. */
 export function aloneOnPostgres<Result>(db: Kysely<Schema>, work: () => Promise<Result>): Promise<Result> {
   return db.connection().execute(async (connection) => {
     while (!(await tryLock(connection, aloneLock))) await delay(pauseMs)
@@ -86,7 +86,7 @@ async function tryLock(connection: Kysely<Schema>, key: RawBuilder<unknown>): Pr
   return rows[0]?.taken === true
 }
 
-/** @returns false after too long a wait */
+/** Waits for a lock. @returns false after the lock timeout */
 async function lock(connection: Kysely<Schema>, key: RawBuilder<unknown>): Promise<boolean> {
   try {
     await sql`select pg_advisory_lock(${key})`.execute(connection)
@@ -98,7 +98,7 @@ async function lock(connection: Kysely<Schema>, key: RawBuilder<unknown>): Promi
 }
 
 async function unlock(connection: Kysely<Schema>, key: RawBuilder<unknown>): Promise<void> {
-  // A lost connection has released the lock.
+  // A lost connection has already released the lock.
   await sql`select pg_advisory_unlock(${key})`.execute(connection).catch((error: unknown) => {
     if (!(error instanceof ConnectionLost)) throw error
   })

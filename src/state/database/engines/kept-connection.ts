@@ -7,19 +7,19 @@ const leaderLock = '7418209336153001'
 
 /** Milliseconds between two checks of the connection, which detect a silent loss. */
 const heartbeatMs = 5_000
-/** Milliseconds until a connection that was lost is opened again, and between two attempts. */
+/** Milliseconds before a lost connection is opened again, and between two attempts. */
 const pauseMs = 1_000
 
 type Uses = {
-  /** Called when a connection is open. */
+  /** Called after a connection was opened. */
   opened?(client: Client): Promise<void>
-  /** Called when a check has found it open. */
+  /** Called after a check of the connection has succeeded. */
   beat(client: Client): Promise<void>
-  /** Called when it is lost or cannot be opened, and again as long as that lasts. */
+  /** Called when the connection is lost or cannot be opened, and again with each failed attempt. */
   lost(): void | Promise<void>
 }
 
-/** A connection to PostgreSQL that is opened again whenever it is lost. */
+/** Connection to PostgreSQL that is opened again whenever it is lost. */
 export class KeptConnection {
   readonly #options: ClientConfig
   readonly #uses: Uses
@@ -32,7 +32,7 @@ export class KeptConnection {
     this.#running = this.#keep()
   }
 
-  /** Closes it, which is the last time that it is {@link Uses.lost}. */
+  /** Closes the connection, and calls {@link Uses.lost} for the last time. */
   async close(): Promise<void> {
     this.#closing.abort()
     await this.#running
@@ -47,7 +47,7 @@ export class KeptConnection {
     }
   }
 
-  /** Until it is lost. */
+  /** Opens a connection and checks it until it is lost. */
   async #once(): Promise<void> {
     const client = new Client(this.#options)
     const lost = new AbortController()
@@ -55,7 +55,7 @@ export class KeptConnection {
     client.on('error', () => lost.abort()).on('end', () => lost.abort())
     try {
       await client.connect()
-      // The server notices a machine that is gone, and frees what it held.
+      // With keepalives, the server detects that this machine is gone, and releases its locks.
       await client.query('set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3')
       await this.#uses.opened?.(client)
       while (!over.aborted) {
@@ -69,10 +69,10 @@ export class KeptConnection {
 }
 
 /**
- * Runs something in one process of all that use the database: the one that holds an advisory lock, which PostgreSQL releases when its
- * connection ends. Where a network is cut, two may run it for a while, until the first notices.
- * @param start starts it, and returns how to stop it
- * @returns how to stop, and to leave it to others
+ * Runs a duty in one of all processes that use the database: the one that holds an advisory lock, which PostgreSQL releases when its
+ * connection ends. If a network is cut, two may run it until the first notices.
+ * @param start starts the duty, and returns a function that stops it
+ * @returns a function that stops it, and leaves it to others
  */
 export function leadOnPostgres(options: ClientConfig, start: () => Promise<() => unknown>): () => Promise<void> {
   let stop: (() => unknown) | undefined

@@ -1,12 +1,12 @@
-/** Values of libpq's `sslmode` that are supported. */
+/** Supported values of libpq's `sslmode`. */
 const sslModes = ['disable', 'require', 'verify-ca', 'verify-full']
 
-/** Whether an address is of a PostgreSQL database, rather than a file. */
+/** True if an address is that of a PostgreSQL database, not of a file. */
 export function isPostgresAddress(address: string): boolean {
   return /^postgres(ql)?:\/\//.test(address)
 }
 
-/** Returns the problem of a PostgreSQL address, without repeating the address: it may hold a password. */
+/** Returns the problem of a PostgreSQL address, without repeating the address, which may contain a password. */
 export function problemOfAddress(address: string): string | undefined {
   const url = isPostgresAddress(address) ? URL.parse(address) : null
   if (url === null || url.pathname.length < 2) return 'must be like postgres://user:password@host:5432/database'
@@ -15,7 +15,7 @@ export function problemOfAddress(address: string): string | undefined {
   return undefined
 }
 
-/** The host and the name of a database, for people: without user and password. */
+/** Returns the host and name of a database, for people: without user and password. */
 export function nameOfAddress(address: string): string {
   const url = new URL(address)
   return `${url.searchParams.get('host') ?? decodeURIComponent(url.host)}${url.pathname}`

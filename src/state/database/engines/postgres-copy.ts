@@ -3,7 +3,7 @@ import { copiedTables, copyRows, numberedTables } from '../restored-state.ts'
 import type { Schema } from '../schema.ts'
 import { openSqlite } from './sqlite.ts'
 
-/** Copies the state, as it is at one moment, from PostgreSQL into a new SQLite file. */
+/** Copies the state at one moment from PostgreSQL into a new SQLite file. */
 export async function dumpPostgres(db: Kysely<Schema>, file: string): Promise<void> {
   const copy = await openSqlite(file)
   try {
@@ -19,7 +19,7 @@ export async function dumpPostgres(db: Kysely<Schema>, file: string): Promise<vo
   }
 }
 
-/** Inserts the state that a SQLite file holds, which is migrated where needed, into a PostgreSQL database that is vacant. */
+/** Inserts the state in a SQLite file, migrated if needed, into an empty PostgreSQL database. */
 export async function loadPostgres(target: Transaction<Schema>, file: string): Promise<void> {
   const { db: source, close } = await openSqlite(file)
   try {

@@ -4,14 +4,14 @@ import type { Pool, PoolClient } from 'pg'
 import { ConnectionLost, DatabaseUnreachable } from '../database-errors.ts'
 import { isUnreachable } from '../postgres-errors.ts'
 
-/** Milliseconds for which a server that restarts is waited for, and between two attempts. */
+/** Milliseconds to wait for a restarting server, and between two attempts. */
 const reconnectTime = 3_000
 const reconnectPause = 50
 
 /**
- * Runs Kysely's statements on a pool of `pg`. What was surely not executed, or changes nothing, is tried again on a new connection
- * where the one before was lost: opening a connection, the begin of a transaction, and a SELECT outside of one. Whatever else loses
- * its connection throws {@link ConnectionLost}: nobody knows whether it was executed.
+ * Runs Kysely's statements on a pool of `pg`. If a connection is lost, operations that were not executed, or change nothing, are
+ * retried on a new one: opening a connection, the begin of a transaction, and a SELECT outside of one. Any other throws {@link
+ * ConnectionLost}: its outcome is unknown.
  */
 export class PostgresDriver implements Driver {
   readonly #pool: Pool
@@ -51,7 +51,7 @@ export class PostgresDriver implements Driver {
 
 class PostgresConnection implements DatabaseConnection {
   readonly #pool: Pool
-  /** Undefined once it is released. */
+  /** Connection of the pool; undefined after its release. */
   #client: PoolClient | undefined
   #isLost = false
   #inTransaction = false
@@ -62,12 +62,12 @@ class PostgresConnection implements DatabaseConnection {
   }
 
   async executeQuery<Row>(compiled: CompiledQuery): Promise<QueryResult<Row>> {
-    // Queries of this kind are our own and call nothing that writes.
+    // All queries of this kind are ours and call no function that writes.
     const isRead = compiled.query.kind === 'SelectQueryNode'
     return isRead && !this.#inTransaction ? this.#runTwice(compiled) : this.#run(compiled)
   }
 
-  /** Within a transaction, one at a time. */
+  /** Streams rows. Requires a transaction, with one stream at a time. */
   async *streamQuery<Row>(
     { sql, parameters }: CompiledQuery,
     chunkSize: number,
@@ -92,7 +92,7 @@ class PostgresConnection implements DatabaseConnection {
     this.#inTransaction = false
   }
 
-  /** A connection that is lost, or that cannot roll back, is closed: that rolls back. */
+  /** Rolls back. Closes a connection that is lost or cannot roll back, which has the same effect. */
   async rollback(): Promise<void> {
     if (this.#isLost) return
     try {
@@ -138,19 +138,19 @@ class PostgresConnection implements DatabaseConnection {
   }
 }
 
-/** PostgreSQL's text holds no NUL. It becomes the replacement character, so that what is sought with one is not found. */
+/** Replaces NUL, which PostgreSQL's text cannot contain, so that a search for a text with NUL finds nothing. */
 function withoutNul(value: unknown): unknown {
   return typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value
 }
 
-/** A connection from the pool. Waits a while for a server that restarts. @throws {DatabaseUnreachable} */
+/** Returns a connection from the pool. Waits a while for a restarting server. @throws {DatabaseUnreachable} */
 async function connect(pool: Pool): Promise<PoolClient> {
   const deadline = Date.now() + reconnectTime
   for (;;) {
     try {
       return await pool.connect()
     } catch (error) {
-      // A wrong password, or an unknown database, is not waited for.
+      // Retrying does not help against a wrong password or an unknown database.
       if (!isUnreachable(error) || Date.now() > deadline) throw new DatabaseUnreachable(error)
       await delay(reconnectPause)
     }

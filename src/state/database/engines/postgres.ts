@@ -17,25 +17,22 @@ const interval = 60_000
 
 /** Maximum connections of one process. */
 const maxConnections = 10
-/**
- * Time limits in milliseconds: for opening or getting a connection, for a statement, for a lock, and between two statements of a
- * transaction.
- */
+/** Timeouts in milliseconds: to get a connection, of a statement, of a lock, and between two statements of a transaction. */
 const connectTimeout = 5_000
 const statementTimeout = 30_000
 const lockTimeout = 5_000
 const idleInTransactionTimeout = 30_000
-/** Set after connecting: a pooler such as PgBouncer refuses them as startup parameters. */
+/** Statements to run after connecting: a pooler such as PgBouncer rejects these settings as startup parameters. */
 const limits =
   `set statement_timeout = ${statementTimeout}; set lock_timeout = ${lockTimeout}; ` +
   `set idle_in_transaction_session_timeout = ${idleInTransactionTimeout}`
-/** Milliseconds after which a connection that nobody uses is closed. */
+/** Milliseconds after which an idle connection is closed. */
 const idleTime = 30_000
-/** Seconds after which a connection is replaced, so that a server that has moved is found again. */
+/** Seconds after which a connection is replaced, to find a server that has moved. */
 const maxLifetime = 30 * 60
 
 /**
- * Opens the operational state in a PostgreSQL database, migrated where needed. Several processes may do so at once.
+ * Opens the operational state in a PostgreSQL database, migrating it if needed. Several processes may do so at once.
  * Throws {@link DatabaseTooNew}, {@link DatabaseUnreachable}, or PostgreSQL's own error.
  */
 export async function openPostgres(address: string, whenOlder: WhenOlder): Promise<Database> {
@@ -76,7 +73,7 @@ export async function openPostgres(address: string, whenOlder: WhenOlder): Promi
   }
 }
 
-/** Migrates on a connection of its own, since it may take long. Kysely holds an advisory lock meanwhile. */
+/** Migrates on a separate connection, since it may take long. Kysely holds an advisory lock meanwhile. */
 async function migrateDatabase(address: string, whenOlder: WhenOlder): Promise<void> {
   const db = connectTo({ ...optionsOf(address), max: 1 })
   try {
@@ -90,7 +87,7 @@ async function migrateDatabase(address: string, whenOlder: WhenOlder): Promise<v
   }
 }
 
-/** Throws if a pooler gives the session of one connection to another: locks and notifications would be lost. */
+/** Throws if a pooler gives the session of one connection to another, which would break locks and notifications. */
 async function requireSessions(address: string): Promise<void> {
   const [one, other] = [new Client(optionsOf(address)), new Client(optionsOf(address))]
   try {
@@ -116,11 +113,11 @@ async function appliedMigrations(db: Kysely<Schema>): Promise<string[]> {
   return rows.map((row) => row.name)
 }
 
-/** Compacts on a connection of its own, since it may take long. */
+/** Compacts on a separate connection, since it may take long. */
 async function compact(address: string): Promise<void> {
   const db = connectTo({ ...optionsOf(address), max: 1 })
   try {
-    // The planner's figures hold values, too. Those of a table that is empty now would stay.
+    // The planner's statistics contain values, too, and would keep those of a table that is empty now.
     const { rows } = await sql<{ name: string; columns: string[] }>`
       select table_name as name, array_agg(column_name::text) as columns from information_schema.columns
       where table_schema = current_schema() and data_type = 'text' group by 1`.execute(db)
@@ -131,7 +128,7 @@ async function compact(address: string): Promise<void> {
       if (some.length === 0) await sql`alter table ${table} ${sql.join(same)}`.execute(db)
     }
     for (const statement of ['analyze', 'vacuum full']) await sql.raw(statement).execute(db)
-    // A role without the right to do this leaves it to the server, which does it within minutes.
+    // Without the right to do this, the server does it by itself within minutes.
     await sql`checkpoint`.execute(db).catch(() => {})
   } finally {
     await db.destroy()
@@ -146,11 +143,11 @@ async function sizeOf(db: Kysely<Schema>): Promise<number> {
 /** Returns the options of a connection. @param name shown in the server's list of connections */
 function optionsOf(address: string, name = 'ganglion'): PoolConfig {
   const url = new URL(address)
-  // `sslmode` means what it means to every other client of PostgreSQL.
+  // With this, `sslmode` has the same meaning as in every other client of PostgreSQL.
   url.searchParams.set('uselibpqcompat', 'true')
   return {
     connectionString: url.href,
-    // Unless the address names another.
+    // Default, which the address may override.
     application_name: name,
     connectionTimeoutMillis: connectTimeout,
     keepAlive: true,
@@ -160,7 +157,7 @@ function optionsOf(address: string, name = 'ganglion'): PoolConfig {
 
 function connectTo(options: PoolConfig): Kysely<Schema> {
   const pool = new Pool(options)
-  // A connection that breaks while nobody uses it is replaced; one in use fails its statement.
+  // A connection that breaks while idle is replaced; one in use fails its statement.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   const dialect: Dialect = {
@@ -172,7 +169,7 @@ function connectTo(options: PoolConfig): Kysely<Schema> {
   return new Kysely<Schema>({ dialect })
 }
 
-/** Counts, sums and 64-bit integers as numbers: none of ours is beyond 2^53. */
+/** Returns a parser for a type. Counts, sums and 64-bit integers become numbers: none of ours exceeds 2^53. */
 function parserOf(oid: number, format?: 'text' | 'binary') {
   if (oid === types.builtins.INT8 || oid === types.builtins.NUMERIC) return Number
   return types.getTypeParser(oid, format)
@@ -185,7 +182,7 @@ class ServerClock {
   readonly #timer: NodeJS.Timeout
 
   private constructor(db: Kysely<Schema>) {
-    // A failed question is asked again in a minute.
+    // A failed read is repeated after a minute.
     this.#timer = setInterval(() => this.#ask(db).catch(() => {}), interval).unref()
   }
 
@@ -203,7 +200,7 @@ class ServerClock {
     clearInterval(this.#timer)
   }
 
-  /** Takes the middle between question and answer as the moment when the server looked. */
+  /** Reads the server's clock, assuming that it was read in the middle between request and response. */
   async #ask(db: Kysely<Schema>): Promise<void> {
     const asked = performance.now()
     const { rows } = await sql<{ at: number }>`select extract(epoch from clock_timestamp()) * 1000 as at`.execute(db)
@@ -213,12 +210,12 @@ class ServerClock {
 }
 
 /**
- * Notifies every process that uses the database, by `LISTEN` and `NOTIFY`. A notification is sent in the transaction of the write that
- * it reports. The listening connection is opened with the first listener. While it is lost, all listeners are woken every second.
+ * Notifies every process that uses the database, by `LISTEN` and `NOTIFY`. A notification is sent in the transaction of its write. The
+ * listening connection is opened with the first listener. While it is lost, all listeners are called every second.
  */
 class PostgresNotifications extends Notifications {
   readonly #options: ClientConfig
-  /** Mark of this process's own notifications, which it has delivered already when the server returns them. */
+  /** Marker of this process's own notifications, which it has delivered before the server returns them. */
   readonly #origin = randomBytes(6).toString('base64url')
   #connection: KeptConnection | undefined
 

@@ -9,20 +9,20 @@ import { migrate, type WhenOlder } from '../migrations/migrate.ts'
 import { Notifications } from '../notifications.ts'
 import type { Schema } from '../schema.ts'
 
-/** Milliseconds for which a statement waits for another process that writes. */
+/** Milliseconds that a statement waits for another process that writes. */
 const BUSY_TIMEOUT = 5_000
 const maxStatements = 500
 
 /**
- * Opens the operational state in a file, made and migrated where needed. Several processes may do so at once.
- * Throws {@link DatabaseTooNew}, or SQLite's own error where the file cannot be opened.
+ * Opens the operational state in a file, creating or migrating it if needed. Several processes may do so at once.
+ * Throws {@link DatabaseTooNew}, or SQLite's own error if the file cannot be opened.
  */
 export async function openSqlite(file: string, whenOlder: WhenOlder = 'migrate'): Promise<Database> {
   createPrivateFile(file)
   const sqlite = new DatabaseSync(file, { timeout: BUSY_TIMEOUT, enableForeignKeyConstraints: true })
   try {
     await enableWriteAheadLog(sqlite)
-    // WAL with synchronous=NORMAL loses acknowledged rows at power loss.
+    // WAL with synchronous=NORMAL would lose acknowledged rows in a power cut.
     sqlite.exec('PRAGMA synchronous = FULL')
     let writes = 0
     const database = asKyselyDatabase(sqlite, () => {
@@ -31,7 +31,7 @@ export async function openSqlite(file: string, whenOlder: WhenOlder = 'migrate')
     })
     const db = new Kysely<Schema>({ dialect: new SqliteDialect({ database }) })
     await migrateAtOnce(db, sqlite, { file, whenOlder })
-    // The version changes with every commit of another connection, and with none of this one.
+    // The version changes with every commit of other connections, and with none of this one.
     const dataVersion = sqlite.prepare('PRAGMA data_version')
     const revision = onceInTurn(() => `${writes} ${dataVersion.get()?.data_version}`)
     return {
@@ -54,8 +54,8 @@ export async function openSqlite(file: string, whenOlder: WhenOlder = 'migrate')
 }
 
 /**
- * Copies a SQLite database, as of one moment, into a new file that only the owner can read. Others may write to it meanwhile. The
- * copy is not synced to the disk. Throws SQLite's error if the file is no database, or damaged.
+ * Copies a SQLite database at one moment into a new file that only the owner can read. Others may write to it meanwhile. The copy
+ * is not synced to the disk. Throws SQLite's error if the file is no database, or damaged.
  */
 export function copyDatabase(file: string, copy: string): void {
   closeSync(openSync(copy, 'wx', 0o600)) // SQLite fills an empty file
@@ -87,19 +87,19 @@ function problemsOf(sqlite: DatabaseSync): string[] {
 }
 
 /**
- * Has this process's SQLite make its temporary files in a folder, as for large sorts, unless the environment says where. To be called before
- * the first database is opened. A process that is killed leaves one behind where it had no time to unlink it.
+ * Makes this process's SQLite create temporary files, as for large sorts, in a folder, unless the environment names one. Call it before the
+ * first database is opened. A killed process may leave such a file behind.
  */
 export function keepTemporaryFilesIn(folder: string): void {
   process.env.SQLITE_TMPDIR ??= folder
 }
 
-/** SQLite gives the files that stand beside the database the database's own mode. */
+/** Creates a file that only the owner can read. SQLite gives the files next to it the same mode. */
 function createPrivateFile(file: string): void {
   closeSync(openSync(file, 'a', 0o600))
 }
 
-/** Two processes that switch a new file at once deadlock, which SQLite reports at once instead of waiting: try again. */
+/** Enables WAL. Retries, because two processes that switch a new file at once deadlock, which SQLite reports without waiting. */
 async function enableWriteAheadLog(sqlite: DatabaseSync): Promise<void> {
   const deadline = Date.now() + BUSY_TIMEOUT
   for (;;) {
@@ -113,13 +113,13 @@ async function enableWriteAheadLog(sqlite: DatabaseSync): Promise<void> {
   }
 }
 
-/** True of SQLite's "database is locked", extended codes included. */
+/** True for SQLite's "database is locked", including extended codes. */
 export function isBusy(error: unknown): boolean {
   const SQLITE_BUSY = 5
   return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === SQLITE_BUSY
 }
 
-/** Kysely takes no migration lock on SQLite, so the whole migration runs in one write transaction: all of it or none. */
+/** Migrates in one write transaction, since Kysely takes no migration lock on SQLite. */
 async function migrateAtOnce(
   db: Kysely<Schema>,
   sqlite: DatabaseSync,
@@ -156,7 +156,7 @@ export function asKyselyDatabase(sqlite: DatabaseSync, onWrite = () => {}): Sqli
   const statements = new LRUCache<string, Prepared>({ max: maxStatements })
   return {
     prepare(text) {
-      // A deferred transaction that reads before it writes fails, without waiting, when another process wrote meanwhile.
+      // Begins immediately: a deferred transaction that reads before it writes fails, without waiting, if another process wrote meanwhile.
       const sql = text === 'begin' ? 'begin immediate' : text
       const prepared = statements.get(sql) ?? prepare(sqlite, sql, sql.startsWith('select') ? () => {} : onWrite)
       statements.set(sql, prepared)

@@ -11,24 +11,24 @@ import type { Schema } from '../schema.ts'
 import { migrationsFor } from './migrations.ts'
 
 /**
- * Handling of a database of an older version, and of an empty one. `refuse` refuses both, `create` refuses an older one. A function is
- * notified of each step by a line, and a copy of a file is kept beside it; `migrate` is for databases that are copies themselves.
+ * Treatment of a database of an older version, and of an empty one. `refuse` rejects both, `create` rejects an older one. A function
+ * receives a line for each step, and a copy of a file is kept next to it; `migrate` is for databases that are copies themselves.
  */
 export type WhenOlder = 'migrate' | 'refuse' | 'create' | ((line: string) => void)
 
 type Migrated = {
-  /** Names of the migrations that it has. */
+  /** Names of the migrations that were applied. */
   applied: readonly string[]
   /** Name of the database, for people. */
   name: string
   whenOlder: WhenOlder
-  /** Keeps a copy under a name that ends so, and returns the line that says where. */
+  /** Creates a copy whose name has this ending, and returns a line with its location. */
   keepCopy: (ending: string) => string
-  /** Ends the transaction, if the migrations have none of their own. */
+  /** Commits, if the migrations have no transaction of their own. */
   commit?: () => void
 }
 
-/** Brings a database up to date: all migrations in one transaction. @throws {DatabaseTooNew}, {DatabaseTooOld}, {@link MigrationFailed} */
+/** Migrates a database: all migrations in one transaction. @throws {DatabaseTooNew}, {DatabaseTooOld}, {@link MigrationFailed} */
 export async function migrate(db: Kysely<Schema>, migrated: Migrated): Promise<void> {
   const { applied, name, whenOlder, keepCopy, commit } = migrated
   const known = migrationsFor(applied)
