@@ -6,9 +6,9 @@ import { listRefs } from './refs/refs.ts'
 import { Repository } from './repository.ts'
 
 /**
- * Returns the problems of a repository's objects, one line each: the findings of `git fsck --full --strict`, and where no git is installed,
- * what {@link checkObjects} finds. Neither sees that a ref is gone.
- * @throws {GitError} `git-failed` when `signal` ends it.
+ * Returns the problems of a repository's objects, one line each: the findings of `git fsck --full --strict` or, without git, of {@link
+ * checkObjects}. Neither detects a missing ref.
+ * @throws {GitError} `git-failed` if `signal` ends it
  */
 export async function fsck(gitDir: string, signal: AbortSignal): Promise<string[]> {
   return (await nativeGit()) === undefined ? checkObjects(gitDir, signal) : nativeFsck(gitDir, signal)
@@ -24,7 +24,7 @@ async function nativeFsck(gitDir: string, signal: AbortSignal): Promise<string[]
 }
 
 /**
- * Finds objects that refs lead to and that are missing, unreadable, or not what their ids say; one line each.
+ * Finds objects reachable from refs that are missing, unreadable, or do not match their ids; one line each.
  * @throws {GitError} `git-failed` if `signal` ends it
  */
 export async function checkObjects(gitDir: string, signal: AbortSignal): Promise<string[]> {

@@ -14,7 +14,7 @@ type Code =
 
 /** Failure of the git store. The message is for operators and logs, never for an API answer. */
 export class GitError extends Error {
-  /** `no-git`: git could not be started. */
+  /** Kind of failure. `no-git`: git could not be started. */
   readonly code: Code
 
   constructor(code: Code, message: string, options?: ErrorOptions) {

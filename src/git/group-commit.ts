@@ -10,11 +10,11 @@ import { Staging } from './staging.ts'
  * back together with the batch.
  */
 export type Follower = {
-  /** Begins a transaction, which excludes other followers of the projection. The refs are read only then. */
+  /** Begins a transaction, which excludes other followers of the projection. The refs are read only afterwards. */
   begin(): Promise<void>
   /** Updates the projection to these heads. */
   follow(heads: Heads): Promise<void>
-  /** Sets a savepoint in the transaction, to which a failing piece of work is rolled back. */
+  /** Sets a savepoint in the transaction, for the rollback of a failing piece of work. */
   savepoint(): void
   rollbackToSavepoint(): void
   commit(heads: Heads): void
@@ -23,7 +23,7 @@ export type Follower = {
 
 type Pending = {
   work: (staging: Staging) => Promise<unknown>
-  /** Number of attempts in which another writer was first. */
+  /** Number of lost attempts, in which another writer was first. */
   lost: number
   resolve: (value: unknown) => void
   reject: (error: unknown) => void
@@ -34,11 +34,11 @@ const largestBatch = 256
 const attempts = 100
 
 /**
- * The one writer of a repository in this process. Queued work is prepared together, written in one pack, and made visible by one
+ * The only writer of a repository in this process. Queued work is prepared together, written in one pack, and made visible by one
  * compare-and-swap for each ref, in the order of the store's refs (group commit, as in databases). If another writer has moved a ref, the
  * batch is prepared again on top of it, together with the work queued meanwhile.
  *
- * Work must be repeatable, and must find its own result if an earlier attempt succeeded in part.
+ * Work must be repeatable, and must detect its own result if an earlier attempt succeeded in part.
  */
 export class GroupCommit {
   readonly #repository: Repository
@@ -46,7 +46,7 @@ export class GroupCommit {
   readonly #follower: Follower
   #queue: Pending[] = []
   #pump: Promise<void> | undefined
-  /** The last attempt. */
+  /** Promise of the last attempt. */
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(repository: Repository, store: RefStore, follower: Follower) {
@@ -56,8 +56,8 @@ export class GroupCommit {
   }
 
   /**
-   * Runs work that may stage commits; resolves with its value once they are durable and visible.
-   * @throws what the work throws (its commits are then dropped, not those of its neighbours), and {GitError} `busy`.
+   * Runs work that may stage commits. Resolves with its result once the commits are durable and visible.
+   * @throws errors of the work, whose commits are then dropped, and {GitError} `busy`
    */
   run<T>(work: (staging: Staging) => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
@@ -78,12 +78,12 @@ export class GroupCommit {
   }
 
   async #drain(): Promise<void> {
-    await nextTurn() // work of the same turn of the event loop shares the first batch
+    await nextTurn() // Work that is queued in the same turn of the event loop joins the first batch.
     while (this.#queue.length > 0) await this.#commitNext()
     this.#pump = undefined
   }
 
-  /** Takes queued work as late as possible, so that work that arrived during the wait joins the batch. */
+  /** Commits the next batch. Takes the queued work as late as possible, so that work that arrived during the wait joins it. */
   async #commitNext(): Promise<void> {
     let batch: readonly Pending[] | undefined
     const takeBatch = () => {
@@ -112,7 +112,7 @@ export class GroupCommit {
   /**
    * Writes a batch; one at a time.
    * @param take called when the refs are read and followed, which may take long
-   * @returns the work to repeat, since another writer was first
+   * @returns the work to repeat, because another writer was first
    */
   #attempt(take: () => readonly Pending[]): Promise<readonly Pending[]> {
     const attempt = this.#last.then(() => this.#attemptAlone(take))
@@ -140,14 +140,14 @@ export class GroupCommit {
       this.#follower.rollback()
       throw error
     }
-    // Work that touched only refs that did move is done; the follower reads it from git later.
+    // Work whose refs were all moved is done, so the follower reads it from git later.
     this.#follower.rollback()
     const done = outcomes.filter(({ touched }) => touched.size > 0 && touched.isSubsetOf(moved))
     for (const { settle } of done) settle()
     return outcomes.filter((outcome) => !done.includes(outcome)).map(({ pending }) => pending)
   }
 
-  /** Commits the follower. A published commit stays done if that fails, as on a full disk: the follower reads it from git later. */
+  /** Commits the follower. If that fails, as on a full disk, the published commits remain: the follower reads them from git later. */
   #commitFollower(heads: Heads, moved: ReadonlySet<string>): void {
     try {
       this.#follower.commit(heads)

@@ -7,16 +7,16 @@ import { consolidatePacks } from './objects/consolidate-packs.ts'
 import { clearPackedRefsLock, clearStaleLock } from './refs/ref-lock.ts'
 
 export type RepositoryLoad = {
-  /** Number of packs that may be repacked: each batch of writes adds one. */
+  /** Number of packs that may be repacked. Each batch of writes adds one. */
   packs: number
   /** Number of loose objects, estimated from one of their 256 folders, as git does. */
   looseObjects: number
 }
 
-/** Milliseconds after which the temporary files of a maintenance count as abandoned. */
+/** Milliseconds after which temporary files of maintenance count as abandoned. */
 const abandonedAfterMs = 60 * 60_000
 
-/** Returns how many packs and loose objects a repository has gathered since it was last consolidated. */
+/** Returns the numbers of packs and loose objects since the last consolidation of a repository. */
 export async function repositoryLoad(gitDir: string): Promise<RepositoryLoad> {
   const names = async (...path: string[]) => readdir(join(gitDir, 'objects', ...path)).catch(() => [])
   const files = new Set(await names('pack'))
@@ -24,15 +24,15 @@ export async function repositoryLoad(gitDir: string): Promise<RepositoryLoad> {
   return { packs, looseObjects: (await names('17')).length * 256 }
 }
 
-/** Each pack is read once, so a cache of its windows is useless. */
+/** Settings for reading each pack once, where a large cache of windows is useless. */
 const littleMapped = ['-c', 'core.packedGitWindowSize=8m', '-c', 'core.packedGitLimit=64m']
 const rollUp = [...littleMapped, 'repack', '--quiet', '-d', '-l', '--geometric=2']
-/** Beside `src/` and `dist/` alike. */
+/** Attributes for new pages; the folder is next to both `src/` and `dist/`. */
 const newPages = fileURLToPath(new URL('../../hooks/new-pages.gitattributes', import.meta.url))
 
 /**
- * Consolidates the packs of an import of many pages, each of which has its own versions of the same folders. Does nothing without native
- * git: only clones benefit, which git serves.
+ * Consolidates the packs of an import, whose pages each have their own versions of the same folders. Does nothing without native git:
+ * only clones benefit, which need git.
  * @throws {GitError} `git-failed`
  */
 export async function consolidateImport(gitDir: string): Promise<void> {
@@ -41,11 +41,11 @@ export async function consolidateImport(gitDir: string): Promise<void> {
 }
 
 /**
- * Rolls small packs and loose objects up into larger packs (geometrically, so that the large ones are left alone), writes
- * the commit-graph with changed-path filters, and packs refs. Nothing that is being written meanwhile is touched: git
- * deletes only the packs that it has rolled up, with all that was in them kept, reachable or not.
- * Where no git is installed, only packs are rolled up: see {@link consolidatePacks}.
- * @throws {GitError} `git-failed`, also when `signal` ends it.
+ * Merges small packs and loose objects into larger packs (geometrically, leaving the large ones alone), writes the
+ * commit-graph with changed-path filters, and packs refs. Does not touch concurrent writes: git deletes only the merged
+ * packs, and keeps their objects, reachable or not. Without native git, it only merges packs: see {@link
+ * consolidatePacks}.
+ * @throws {GitError} `git-failed`, also if `signal` ends it
  */
 export async function consolidate(gitDir: string, signal: AbortSignal): Promise<void> {
   if ((await nativeGit()) === undefined) return consolidatePacks(gitDir, signal)
@@ -57,8 +57,8 @@ export async function consolidate(gitDir: string, signal: AbortSignal): Promise<
 }
 
 /**
- * Covers only branches and the queue: the head of a candidate would stay in the graph after its commits have gone, and git's fsck
- * complains of that. So does the graph that `gc` would write.
+ * Writes the graph for branches and the queue only. Heads of candidates would stay in the graph after their commits are gone,
+ * which git's fsck reports. The graph of `gc` would also contain them.
  */
 async function writeCommitGraph(
   gitDir: string,
@@ -74,12 +74,12 @@ async function writeCommitGraph(
   await runGit(gitDir, ['commit-graph', 'write', '--stdin-commits', '--changed-paths', split], { ...background, input })
 }
 
-/** Age from which unreachable objects, such as old heads of candidates, are pruned. */
+/** Age after which unreachable objects, such as old heads of candidates, are pruned. */
 const kept = '1.day.ago'
 const pruneEveryMs = 24 * 60 * 60_000
 const prunedMarker = 'ganglion-pruned'
 
-/** Whether a repository was last pruned more than a day ago. Without native git, repositories are not pruned. */
+/** True if a repository was last pruned more than a day ago. Without native git, repositories are not pruned. */
 export async function isPruneDue(gitDir: string, now = Date.now()): Promise<boolean> {
   if ((await nativeGit()) === undefined) return false
   const pruned = await stat(join(gitDir, prunedMarker)).catch(() => undefined)
@@ -88,20 +88,20 @@ export async function isPruneDue(gitDir: string, now = Date.now()): Promise<bool
 
 /**
  * Repacks a repository and removes objects that have been unreachable for a day. Objects of concurrent pushes and writes are
- * younger, or stands in a pack with a `.keep`.
- * @throws {GitError} `git-failed`, also when `signal` ends it.
+ * younger, or in a pack with a `.keep` file.
+ * @throws {GitError} `git-failed`, also if `signal` ends it
  */
 export async function prune(gitDir: string, signal: AbortSignal): Promise<void> {
   await clearOldLocks(gitDir)
   const cruft = ['--cruft', `--cruft-expiration=${kept}`]
   const background = { signal, priority: constants.priority.PRIORITY_LOW, timeLimit: longTimeLimit }
   await runGit(gitDir, [...littleMapped, 'repack', '--quiet', '-d', '-l', ...cruft], background)
-  await runGit(gitDir, ['prune', `--expire=${kept}`], background) // loose ones are not in the pack of what is kept
+  await runGit(gitDir, ['prune', `--expire=${kept}`], background) // Expired loose objects are in no pack.
   await writeCommitGraph(gitDir, '--split=replace', background)
   await writeFile(join(gitDir, prunedMarker), '')
 }
 
-/** Removes the leftovers of a killed git, which would keep the same work from ever being repeated. */
+/** Removes lock files of a killed git, which would block the same work forever. */
 async function clearOldLocks(gitDir: string): Promise<void> {
   await clearPackedRefsLock(gitDir, abandonedAfterMs)
   await clearStaleLock(join(gitDir, 'objects/info/commit-graphs/commit-graph-chain.lock'), abandonedAfterMs)

@@ -8,7 +8,7 @@ import type { Repository, TreeChange } from './repository.ts'
 /** Range of a push: everything in the history of `to` that is not in that of `from`. */
 export type PushRange = { from: Oid; to: Oid }
 
-/** A push that would take too much time or memory to look into, or that was made to. The message is for the pusher. */
+/** Thrown for a push whose check would take too much time or memory. The message is for the pusher. */
 export class PushTooLarge extends Error {}
 
 const mb = 1024 * 1024
@@ -17,17 +17,17 @@ const maxCommitBytes = mb
 const maxParents = 64
 const maxTreeBytes = 4 * mb
 const maxTreeBytesInAll = 512 * mb
-/** Files and folders that the commits of a push change, each counted for every commit. */
+/** Maximum files and folders that the commits of a push change, counted for every commit. */
 const maxEntries = 100_000
-/** Entries of folders that are compared with those before them: some seconds of work. */
+/** Maximum entries of folders that are compared with earlier ones: some seconds of work. */
 const maxCompared = 10_000_000
-/** Entries of decoded folders that are kept, since a commit is compared with the next. */
+/** Maximum entries of cached decoded folders, since a commit is compared with the next. */
 const maxRemembered = 300_000
 const maxChangedFiles = 20_000
 
 /**
- * The commits of a push, children before parents.
- * @throws {PushTooLarge} {@link GitError} `git-failed` where one is missing
+ * Returns the commits of a push, children before parents.
+ * @throws {PushTooLarge}; {@link GitError} `git-failed` if one is missing
  */
 export async function pushedCommits(repository: Repository, { from, to }: PushRange): Promise<Oid[]> {
   const commits = await commitsBetween(new CommitWalk(repository), from, to)
@@ -37,25 +37,25 @@ export async function pushedCommits(repository: Repository, { from, to }: PushRa
   return commits.map(({ oid }) => oid).reverse()
 }
 
-/** A folder of a pushed commit that is as in none of its parents. */
+/** Folder of a pushed commit that differs from that folder in all of its parents. */
 export type PushedFolder = {
   commit: Oid
-  /** Path in git's bytes: empty for the root, else with a slash at its end. */
+  /** Path in git's bytes: empty for the root, else with a trailing slash. */
   prefix: string
   tree: Tree
-  /** Entries that no parent has at that place. */
+  /** Entries that no parent has in the same place. */
   changed: readonly GitTreeEntry[]
-  /** Names that at least one parent does not have. */
+  /** Names that at least one parent lacks. */
   added: ReadonlySet<string>
   /** Bytes of the changed files. */
   sizes: ReadonlyMap<Oid, number>
 }
 
 /**
- * Looks into every folder that the commits of a push change, those of commits whose changes are undone later as well.
- * @param visit says which of the changed folders in a folder to look into.
- * @param isWhole looks into every folder of the commits, as if they had no parents
- * @throws {PushTooLarge} if a tree would expand to too many files, a commit has too many parents, or the work would be too much.
+ * Visits every folder that the commits of a push change, even if a later commit reverts the change.
+ * @param visit returns the changed folders in a folder to visit next
+ * @param isWhole true to visit every folder of the commits, as if they had no parents
+ * @throws {PushTooLarge} if a tree expands to too many files, a commit has too many parents, or the work is too much
  */
 export async function walkPushedTrees(
   repository: Repository,
@@ -91,7 +91,7 @@ export async function walkPushedTrees(
         const oldFolders = olds.map((old) => old.get(name)).filter((old) => old?.mode === folderMode)
         waiting.push({ prefix: `${prefix}${name}/`, oid: folder, before: oldFolders.flatMap((old) => old?.oid ?? []) })
       }
-      // Reads come from memory mostly, so without this nothing else would get a turn.
+      // Most reads come from memory, so this gives other work a turn.
       await nextTurn()
     }
   }
@@ -103,7 +103,7 @@ async function sizesOf(repository: Repository, entries: readonly GitTreeEntry[])
   return new Map([...infos].map(([oid, { size }]) => [oid, size]))
 }
 
-/** Every file that differs between two commits of a push that was found good. @throws {PushTooLarge} */
+/** Returns every file that differs between two commits of a checked push. @throws {PushTooLarge} */
 export async function pushedChanges(repository: Repository, from: Oid, to: Oid): Promise<TreeChange[]> {
   const changes: TreeChange[] = []
   for await (const change of repository.diffTrees(await repository.treeOf(from), await repository.treeOf(to))) {
@@ -140,7 +140,7 @@ function folderReader(repository: Repository): (oid: Oid) => Promise<Folder> {
   }
 }
 
-/** git itself makes no commit that names a parent twice. @throws {PushTooLarge} */
+/** Checks the parents of a commit. Git itself creates no commit that names a parent twice. @throws {PushTooLarge} */
 function checkParents(commit: Oid, parents: readonly Oid[]): void {
   const short = commit.slice(0, 7)
   if (new Set(parents).size < parents.length) throw new PushTooLarge(`Commit ${short} names a parent twice.`)

@@ -5,47 +5,44 @@ import type { Repository } from './repository.ts'
 
 export type Heads = ReadonlyMap<string, Oid | undefined>
 
-/** `from` is what the ref must hold; undefined: it must not exist. */
+/** Move of a ref. `from`: its required value; undefined: it must not exist. */
 export type RefMove = { ref: string; from: Oid | undefined; to: Oid }
 
 export type Publication = {
-  /** Objects that the moves lead to and the repository does not hold yet. */
+  /** Objects that the moves need and the repository does not have yet. */
   objects: ReadonlyMap<Oid, GitObject>
-  /** The refs on which the moves were prepared. */
+  /** Refs on which the moves are based. */
   heads: Heads
   /** Moves in the order of {@link RefStore.refs}. */
   moves: readonly RefMove[]
 }
 
-/** Decides where some refs of a repository point. All writers, in this process or elsewhere, use the same store. */
+/** Store that decides where some refs of a repository point. All writers, in this process or elsewhere, use the same store. */
 export interface RefStore {
-  /** Their names, in the order in which they are moved. */
+  /** Names of the refs, in the order in which they are moved. */
   readonly refs: readonly string[]
   /**
-   * Reads the refs as they are now. The repository then holds all that they lead to.
+   * Reads the current refs. The repository then has all objects reachable from them.
    * @throws {GitError} `bad-ref`
    */
   readHeads(): Promise<Heads>
   /**
-   * Makes objects durable, then moves refs, in order. Where a ref no longer holds its `from`, neither it nor any after it is moved.
-   * A store for several machines moves none where any ref has moved: what was prepared may rest on those that it leaves as they are.
+   * Makes objects durable, then moves refs, in order. If a ref no longer has its `from`, neither it nor any later one is moved. A
+   * store for several machines moves none if any ref has moved: the moves may be based on refs that they do not change.
    * @returns the refs that were moved
-   * @throws {GitError} `lock-held`; `unknown-outcome` where the moves may be made, or not
+   * @throws {GitError} `lock-held`; `unknown-outcome` if the moves may have been made
    */
   publish(publication: Publication): Promise<ReadonlySet<string>>
-  /**
-   * Runs an attempt to read the refs, prepare commits on top of them and publish those. Writers that keep getting in each other's way
-   * may take turns.
-   */
+  /** Runs an attempt to read the refs, prepare commits on top of them and publish these. Competing writers may take turns. */
   attempt<Result>(work: () => Promise<Result>): Promise<Result>
-  /** Notes the state of the refs, before they are read. @returns whether they are unchanged for certain */
+  /** Records the state of the refs, before they are read. @returns a function that returns true if they are certainly unchanged */
   stamp(): () => boolean | Promise<boolean>
 }
 
-/** Milliseconds: the coarsest timestamps that a file system has, with a margin. */
+/** Milliseconds: the coarsest timestamps of any file system, with a margin. */
 const timestampGranularity = 2_500
 
-/** Refs as files of the repository, under git's own lock protocol: native git and other processes may move them too. */
+/** Refs in files of the repository, under git's lock protocol: native git and other processes may move them, too. */
 export class FolderRefs implements RefStore {
   readonly refs: readonly string[]
   readonly #repository: Repository
@@ -55,7 +52,7 @@ export class FolderRefs implements RefStore {
     this.refs = refs
   }
 
-  /** Reads in the opposite order of moving: what a later ref leads to is then in the earlier ones. */
+  /** Reads in reverse order of moving, so that the earlier refs are at least as new as the later ones need. */
   async readHeads(): Promise<Heads> {
     const heads = new Map<string, Oid | undefined>()
     for (const ref of this.refs.toReversed()) heads.set(ref, await this.#repository.readRef(ref))
@@ -86,10 +83,9 @@ export class FolderRefs implements RefStore {
 }
 
 /**
- * Notes what the files of some refs look like to `stat`, which takes a fifth of the time of reading them. To be called before the
- * refs are read.
- * @returns whether the refs are surely as they were. A file that was written shortly before it was noted can be written again and
- *   look the same, so it never counts as unchanged, as in git's index (Documentation/technical/racy-git.adoc).
+ * Records the `stat` of some refs' files, which takes a fifth of the time of reading them. Call it before the refs are read.
+ * @returns a function that returns true if the refs are certainly unchanged. A file that was written shortly before could be
+ * written again and look the same, so it never counts as unchanged, as in git's index (Documentation/technical/racy-git.adoc).
  */
 export function stampRefs(gitDir: string, refs: readonly string[]): () => boolean {
   const paths = refs.map((ref) => join(gitDir, ref))

@@ -21,7 +21,7 @@ import {
 import { readRef, updateRef } from './refs/refs.ts'
 
 /**
- * A change of one path between two trees. An absent side means that the path was not there. `isSubmodule`: `after` is a commit of
+ * Change of a path between two trees. An absent side means that the path did not exist. `isSubmodule`: `after` is a commit of
  * another repository.
  */
 export type TreeChange = { path: string; before?: Oid; after?: Oid; isSubmodule?: true }
@@ -31,7 +31,7 @@ export type FileEntryChange = EntryChange & { path: string }
 
 const noEntries = Buffer.alloc(0)
 
-/** The repository's own `config`, for any git that works in it. */
+/** Content of the repository's `config`, for any git that works in it. */
 const settings = `[core]
 \trepositoryformatversion = 0
 \tfilemode = true
@@ -44,27 +44,27 @@ const settings = `[core]
 \tdenyDeletes = true
 `
 
-/** Commits whose changes are kept. */
+/** Maximum commits whose changes are cached. */
 const maxChanges = 2_000
 
 /** Repository for walks through history, perhaps with objects that are not written yet. */
 export type ReadableObjects = Pick<Repository, 'gitDir' | 'find' | 'read'>
 
-/** A bare git repository: reads see what any other writer does, writes are durable when they resolve. */
+/** Bare git repository. Reads see the changes of all writers; writes are durable when they resolve. */
 export class Repository {
   readonly gitDir: string
   readonly #store: ObjectStore
   readonly #cache = new ObjectCache()
-  /** Changes of commits against their first parents. */
+  /** Cached changes of commits against their first parents. */
   readonly #changes = new LRUCache<Oid, readonly TreeChange[]>({ max: maxChanges })
 
-  /** @param options.quarantine is a folder of objects that are read as if the repository held them. */
+  /** Opens a repository. @param options.quarantine folder of further objects to read, as if they were in the repository */
   constructor(gitDir: string, { quarantine }: { quarantine?: string | undefined } = {}) {
     this.gitDir = gitDir
     this.#store = new ObjectStore(gitDir, { quarantine })
   }
 
-  /** Makes an empty bare repository whose `HEAD` is `main`. */
+  /** Creates an empty bare repository whose `HEAD` is `main`. */
   static async init(gitDir: string): Promise<Repository> {
     for (const folder of ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags']) {
       await mkdir(join(gitDir, folder), { recursive: true })
@@ -107,12 +107,12 @@ export class Repository {
     return object
   }
 
-  /** A blob's bytes as UTF-8 text. @throws {GitError} `missing-object` */
+  /** Returns a blob's bytes as UTF-8 text. @throws {GitError} `missing-object` */
   async readText(oid: Oid): Promise<string> {
     return (await this.read(oid)).data.toString('utf8')
   }
 
-  /** Reads an object that is not worth remembering, as when every Neuron is read once. @throws {GitError} `missing-object` */
+  /** Reads an object without caching it, as when every Neuron is read once. @throws {GitError} `missing-object` */
   async readOnce(oid: Oid): Promise<GitObject> {
     const object = this.#cache.get(oid) ?? (await this.#store.read(oid))
     if (object === undefined) throw new GitError('missing-object', `${oid} is not in the repository`)
@@ -146,12 +146,12 @@ export class Repository {
     return undefined
   }
 
-  /** Notes what a commit changes against its first parent, by path. */
+  /** Caches the changes of a commit against its first parent, by path. */
   noteChanges(commit: Oid, changes: readonly TreeChange[]): void {
     this.#changes.set(commit, changes)
   }
 
-  /** Every file that differs between two commits; it is known of a commit that this process made upon the other. */
+  /** Yields every file that differs between two commits. Cached for a commit that this process made on top of the other. */
   async *diffCommits(before: Oid | undefined, after: Oid): AsyncGenerator<TreeChange> {
     const known = this.#changes.get(after)
     const [parent] = known === undefined ? [] : parentsOfCommit((await this.read(after)).data)
@@ -159,7 +159,7 @@ export class Repository {
     else yield* this.diffTrees(before === undefined ? undefined : await this.treeOf(before), await this.treeOf(after))
   }
 
-  /** Every file that differs in its content between two trees; see {@link compareTrees}. */
+  /** Yields every file whose content differs between two trees; see {@link compareTrees}. */
   async *diffTrees(before: Oid | undefined, after: Oid | undefined): AsyncGenerator<TreeChange> {
     for await (const { path, was, is } of this.compareTrees(before, after)) {
       if (was?.oid === is?.oid) continue
@@ -173,7 +173,7 @@ export class Repository {
   }
 
   /**
-   * Every file that differs between two trees in its content or its mode, in git's order; equal subtrees are never read. An absent
+   * Yields every file that differs between two trees in content or mode, in git's order. Does not read equal subtrees. An absent
    * side is an empty tree.
    */
   async *compareTrees(before: Oid | undefined, after: Oid | undefined, prefix = ''): AsyncGenerator<FileEntryChange> {
@@ -188,7 +188,7 @@ export class Repository {
     }
   }
 
-  /** Writes objects as one pack, kept from garbage collection until what this resolves with is called; see {@link writePack}. */
+  /** Writes objects as one pack, protected from garbage collection until the returned function is called; see {@link writePack}. */
   async writeObjects(objects: ReadonlyMap<Oid, GitObject>): Promise<() => Promise<void>> {
     if (objects.size === 0) return async () => {}
     const release = await writePack(this.gitDir, objects)
@@ -196,9 +196,9 @@ export class Repository {
     return release
   }
 
-  /** Keeps objects in memory that were just written, since most are soon read. */
+  /** Caches objects that were just written, since most are read soon. */
   rememberObjects(objects: ReadonlyMap<Oid, GitObject>): void {
-    // A tree that another tree of the batch follows is not read again, and many of them would drive out what is.
+    // Trees that a later tree of the batch replaces are not read again, and would evict other objects.
     const superseded = new Set([...objects.values()].map(({ from }) => from?.base))
     for (const [oid, object] of objects) if (!superseded.has(oid)) this.#cache.set(oid, object)
   }
@@ -215,23 +215,23 @@ export class Repository {
 }
 
 const defaultMaxBytes = 16 * 1024 * 1024
-/** Bytes that an entry takes beside its data, more or less. */
+/** Approximate bytes of a cache entry besides its data. */
 const entryBytes = 512
-/** Milliseconds without a use after which all is forgotten. */
+/** Milliseconds without a use after which the cache is cleared. */
 const idleMs = 60_000
 
-/** Git objects that were used lately, up to 16 MB of memory. They are immutable, so none is ever out of date. */
+/** Cache of recently used git objects, up to 16 MB. Objects are immutable, so entries never become stale. */
 export class ObjectCache {
   readonly #objects: LRUCache<Oid, GitObject>
   #idle: NodeJS.Timeout | undefined
 
-  /** @param options.maxBytes of all objects; one that would take a sixteenth of them is not kept. */
+  /** Creates the cache. @param options.maxBytes of all objects; one that takes more than a sixteenth is not cached */
   constructor({ maxBytes = defaultMaxBytes }: { maxBytes?: number } = {}) {
     const maxEntrySize = maxBytes / 16 + entryBytes
     this.#objects = new LRUCache({ maxSize: maxBytes, maxEntrySize, sizeCalculation: bytesOf })
   }
 
-  /** Bytes that the objects take. */
+  /** Returns the bytes of all entries. */
   get size(): number {
     return this.#objects.calculatedSize
   }
@@ -260,8 +260,8 @@ function bytesOf({ data }: GitObject): number {
 }
 
 /**
- * Node cuts small buffers out of blocks of 64 KB: one of 100 bytes that is kept would keep its whole block. What an object differs
- * from is of use only while it is written.
+ * Copies small data: Node allocates it from blocks of 64 KB, so 100 cached bytes would keep a whole block. Drops `from`, which is
+ * needed only while the object is written.
  */
 function withOwnMemory({ type, data }: GitObject): GitObject {
   const isShared = data.buffer.byteLength !== data.length
@@ -270,7 +270,7 @@ function withOwnMemory({ type, data }: GitObject): GitObject {
 
 export type ListedFile = { path: string; mode: Mode; oid: Oid; size: number }
 
-/** Every file of a commit. @throws {GitError} `missing-object`, `corrupt-object` */
+/** Returns every file of a commit. @throws {GitError} `missing-object`, `corrupt-object` */
 export async function listFiles(repository: Repository, commit: Oid): Promise<ListedFile[]> {
   const files: Omit<ListedFile, 'size'>[] = []
   const list = async (tree: Oid, prefix: string): Promise<void> => {

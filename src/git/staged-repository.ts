@@ -8,7 +8,7 @@ export type ReadRepository = Pick<
   'gitDir' | 'find' | 'read' | 'readText' | 'readTextOnce' | 'infos' | 'readRange'
 >
 
-/** A repository as if it had objects that are only in memory. */
+/** Repository with additional objects in memory. */
 export class StagedRepository implements ReadRepository {
   readonly #repository: ReadRepository
   readonly #objects: ReadonlyMap<Oid, GitObject>

@@ -12,7 +12,7 @@ import {
 import { folderMode, fromBinaryName, type GitTreeEntry, Tree, toBinaryName } from './objects/tree.ts'
 import type { Repository, TreeChange } from './repository.ts'
 
-/** New contents of files: text or bytes, the id of a blob that exists, or null to remove the path. */
+/** New contents of files by path: text or bytes, the id of an existing blob, or null to remove the file. */
 export type FileChanges = ReadonlyMap<string, Buffer | string | { oid: Oid } | null>
 
 export type CommitRequest = {
@@ -20,15 +20,15 @@ export type CommitRequest = {
   message: string
   author: Signature
   committer: Signature
-  /** A second parent: what is merged. The changes are against the first. */
+  /** Second parent: the merged commit. The changes are relative to the first parent. */
   mergeParent?: Oid
 }
 
 type Mark = { heads: Map<string, Oid | undefined>; objects: number }
 
 /**
- * A changed path, cut into its folders: either a file's new blob (undefined: removed) or a folder with changes in it. `leaving` are the
- * changes in the folder that a file takes the place of; `isFreed` is a folder that takes the place of a removed file.
+ * Changed path, as a tree of folders: either a file's new blob (undefined: removed) or a folder with changes. `leaving`: changes in the
+ * folder that a file replaces; `isFreed`: true for a folder that replaces a removed file.
  */
 type FileNode = { blob: Oid | undefined; leaving?: ChangeTree }
 type FolderNode = { folder: ChangeTree; isFreed: boolean }
@@ -38,18 +38,18 @@ type ChangeTree = Map<string, FileNode | FolderNode>
 type Changed = { files: TreeChange[] | undefined }
 
 /**
- * Commits that are being prepared on top of a repository's refs. Nothing is written: the objects stay in memory until
- * the group commit that made this staging area writes them in one pack and moves the refs.
+ * Commits that are being prepared on top of a repository's refs. Their objects stay in memory until the group commit
+ * that owns this staging area writes them in one pack and moves the refs.
  */
 export class Staging {
   readonly objects = new Map<Oid, GitObject>()
   /** True while work is tried out that will be rolled back. */
   isTrial = false
-  /** Changes of staged commits against their first parents, by path. Commits whose changes are not known are missing. */
+  /** Changes of staged commits against their first parents, by path. Commits with unknown changes are missing. */
   readonly changes = new Map<Oid, TreeChange[]>()
   readonly #repository: Repository
   readonly #heads: Map<string, Oid | undefined>
-  /** Staged trees, decoded: the next commit most often builds on them. */
+  /** Decoded staged trees: the next commit usually builds on them. */
   readonly #trees = new Map<Oid, Tree>()
 
   constructor(repository: Repository, heads: ReadonlyMap<string, Oid | undefined>) {
@@ -61,7 +61,7 @@ export class Staging {
     return this.#heads.get(ref)
   }
 
-  /** The object, staged or in the repository. @throws {GitError} `missing-object` */
+  /** Returns an object, staged or in the repository. @throws {GitError} `missing-object` */
   async read(oid: Oid): Promise<GitObject> {
     return this.objects.get(oid) ?? this.#repository.read(oid)
   }
@@ -70,14 +70,14 @@ export class Staging {
     return (await this.read(oid)).data.toString('utf8')
   }
 
-  /** Stages a blob without putting it into a tree yet. */
+  /** Stages a blob that is not in a tree yet. */
   putBlob(data: Buffer | string): Oid {
     return this.#put('blob', Buffer.isBuffer(data) ? data : Buffer.from(data))
   }
 
   /**
-   * Stages one commit on top of a ref (its first, where there is none) and gives its id. A file takes the place of a folder, or a folder
-   * that of a file, only where the changes remove what was there.
+   * Stages one commit on top of a ref (the first one, if it does not exist) and returns its id. A file may replace a folder, or a folder
+   * a file, only if the changes remove the old one.
    * @throws {GitError} `path-taken`
    */
   async commit(ref: string, request: CommitRequest): Promise<Oid> {
@@ -98,7 +98,7 @@ export class Staging {
     return oid
   }
 
-  /** A point to come back to when one of several changes fails. */
+  /** Returns a mark for a rollback when one of several changes fails. */
   mark(): Mark {
     return { heads: new Map(this.#heads), objects: this.objects.size }
   }
@@ -119,7 +119,7 @@ export class Staging {
     return oid
   }
 
-  /** The folder's new tree, or undefined when nothing is left in it: git keeps no empty folders. */
+  /** Returns the folder's new tree, or undefined if it becomes empty: git stores no empty folders. */
   async #applyChanges(
     base: Oid | undefined,
     changes: ChangeTree,
@@ -143,7 +143,7 @@ export class Staging {
     return this.#putTree(tree, from)
   }
 
-  /** Whether the changes remove all that stands at a name, which is of the other kind. */
+  /** True if the changes remove everything at a name where a folder replaces a file, or the reverse. */
   async #isFreed(old: GitTreeEntry, change: FileNode | FolderNode): Promise<boolean> {
     if ('folder' in change) return change.isFreed
     return (await this.#applyChanges(old.oid, change.leaving ?? new Map(), '', { files: undefined })) === undefined

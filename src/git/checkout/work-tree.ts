@@ -6,10 +6,10 @@ import { nativeGit, runGit } from '../native/git-process.ts'
 import type { Oid } from '../objects/object.ts'
 import { commonDir } from '../objects/object-store.ts'
 
-/** A file that is tracked, or neither tracked nor ignored. `mode`: its mode in the index if it is tracked. */
+/** File that is tracked, or neither tracked nor ignored. `mode`: its mode in the index if it is tracked. */
 export type WorkTreeFile = { path: string; mode: string | undefined }
 
-/** Returns the repository of a folder that is the root of a checkout, also of a linked work tree; undefined for any other folder. */
+/** Returns the git directory of a folder that is the root of a checkout or of a linked work tree; undefined for any other folder. */
 export async function findGitDir(dir: string): Promise<string | undefined> {
   const dotGit = resolve(dir, '.git')
   const found = await stat(dotGit).catch(() => undefined)
@@ -19,16 +19,16 @@ export async function findGitDir(dir: string): Promise<string | undefined> {
   return resolve(dir, linked)
 }
 
-/** Lists the files of a checkout, on the disk or not; a file in conflict comes once. @throws {GitError} `git-failed` */
+/** Lists the files of a checkout, including those missing on disk, each once. @throws {GitError} `git-failed` */
 export async function listWorkTree(gitDir: string, dir: string): Promise<WorkTreeFile[]> {
   const root = resolve(dir)
   if ((await nativeGit()) === undefined) return listWithoutGit(gitDir, root)
   const list = (...args: string[]) => runGit(gitDir, ['-C', root, '--work-tree', root, 'ls-files', '-z', ...args])
   const [tracked, untracked] = await Promise.all([list('--stage'), list('--others', '--exclude-standard')])
   const modes = new Map<string, string | undefined>()
-  // `mode oid stage<TAB>path`
+  // The format is `mode oid stage<TAB>path`.
   for (const entry of fields(tracked)) modes.set(entry.slice(entry.indexOf('\t') + 1), entry.slice(0, 6))
-  // A repository inside of this one is shown as a folder.
+  // A repository inside this one is listed as a folder.
   for (const path of fields(untracked)) modes.set(path.replace(/\/$/, ''), undefined)
   return [...modes].map(([path, mode]) => ({ path, mode }))
 }
@@ -46,7 +46,7 @@ export async function changedInWorkTree(gitDir: string, dir: string, commit: Oid
   return [...fields(changed), ...fields(untracked)]
 }
 
-/** Returns the commit that a revision names, or undefined. Any text is safe: it is never read as an option. */
+/** Returns the commit of a revision, or undefined. Any text is safe: it is never taken for an option. */
 export async function findCommit(gitDir: string, revision: string): Promise<Oid | undefined> {
   if ((await nativeGit()) === undefined) return findCommitWithoutGit(gitDir, revision)
   const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`]
@@ -58,7 +58,7 @@ function fields(output: string): string[] {
   return output.split('\0').filter((field) => field !== '')
 }
 
-// Implements `work-tree.ts` with isomorphic-git, for machines without a git. It reads neither an index of version 4 nor attributes.
+// Implements `work-tree.ts` with isomorphic-git, for machines without git. Supports neither version 4 of the index nor attributes.
 
 export async function listWithoutGit(
   gitDir: string,
@@ -70,7 +70,7 @@ export async function listWithoutGit(
   await walk({
     ...clone,
     trees: [STAGE(), WORKDIR({ refresh: false })],
-    // A null keeps the walk from entering the folder.
+    // Returning null keeps the walk out of the folder.
     map: async (path, [staged, there]) => {
       if (path === '.') return
       if (staged === null && (await isIgnored({ ...clone, filepath: path }))) return null
@@ -92,12 +92,12 @@ export async function changedWithoutGit(gitDir: string, dir: string, commit: Oid
   return rows.flatMap(([path, then, now]) => (then === 1 && now === 1 ? [] : [path]))
 }
 
-/** Resolves the names of commits, branches and tags, and no other revisions. */
+/** Resolves names of commits, branches and tags, but no other revisions. */
 async function findCommitWithoutGit(gitDir: string, revision: string): Promise<Oid | undefined> {
   const { readCommit, resolveRef } = await import('isomorphic-git')
   const gitdir = commonDir(gitDir)
   try {
-    // A linked work tree has a HEAD of its own, and nothing else.
+    // A linked work tree has its own HEAD, but shares all other refs.
     const ref = revision === 'HEAD' ? await resolveRef({ fs, gitdir: gitDir, ref: revision, depth: 2 }) : revision
     return (await readCommit({ fs, gitdir, oid: await resolveRef({ fs, gitdir, ref }) })).oid
   } catch {

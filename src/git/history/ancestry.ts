@@ -6,10 +6,10 @@ import { type Oid, parentsOfCommit, secondsOfCommit, treeOfCommit } from '../obj
 import { commonDir, readLines } from '../objects/object-store.ts'
 import type { ReadableObjects, Repository } from '../repository.ts'
 
-/** A commit for walks through history. `seconds`: commit time since 1970; `size` in bytes. */
+/** Commit for walks through history. `seconds`: commit time since 1970; `size`: in bytes. */
 export type WalkedCommit = { oid: Oid; tree: Oid; parents: readonly Oid[]; seconds: number; size: number }
 
-/** Reads the commits of a repository for walks through its history, each once. Where a clone is shallow, history begins there. */
+/** Reads commits for walks through history, each once. The history of a shallow clone begins at its boundary. */
 export class CommitWalk {
   readonly #repository: ReadableObjects
   readonly #commits = new Map<Oid, WalkedCommit>()
@@ -52,7 +52,7 @@ export class CommitWalk {
 }
 
 /**
- * Returns whether a commit is `head` or in its history; false for a commit that does not exist.
+ * True if a commit is `head` or in its history. False for a commit that does not exist.
  * @throws {GitError} `git-failed` if the history of `head` cannot be read
  */
 export async function isAncestor(repository: Repository, commit: Oid, head: Oid): Promise<boolean> {
@@ -64,7 +64,7 @@ export async function isAncestor(repository: Repository, commit: Oid, head: Oid)
   return isOfOthers(commit)
 }
 
-/** Maximum milliseconds. A history with thousands of merge bases takes minutes, any other a fraction of a second. */
+/** Maximum milliseconds of a search. Thousands of merge bases take minutes, any other history a fraction of a second. */
 const mergeBaseTime = 20_000
 
 /**
@@ -89,7 +89,7 @@ export async function mergeBase(
   return undefined
 }
 
-/** Colours of a commit: in the history of the one, of the others, and of a commit that both have. */
+/** Flags of a commit: in the history of `one`, in that of `others`, and common to both. */
 const [ofOne, ofOthers, isCommon] = [1, 2, 4]
 
 type Painting = { one: Oid; others: readonly Oid[]; slop?: number; until?: number }
@@ -97,17 +97,17 @@ type Painting = { one: Oid; others: readonly Oid[]; slop?: number; until?: numbe
 export type SplitHistories = {
   isOfOthers(oid: Oid): boolean
   onlyOne: readonly WalkedCommit[]
-  /** Common commits found first on each line, the latest first. One may still be in the history of another. */
+  /** Common commits found first on each line, latest first. Some may be in the history of others. */
   bases: readonly Oid[]
 }
 
 /**
- * Walks two histories at once, the latest commits first, until what is left is in both: `paint_down_to_common` of git's
+ * Walks two histories at once, latest commits first, until the remaining commits are in both: `paint_down_to_common` of git's
  * commit-reach.c.
- * @param slop how many commits to walk further, so that `onlyOne` is right although a commit is younger than its child, as where a
- *   clock was wrong; git itself takes 5. The rest of the answer is right in any case.
- * @param until when to give up, as of `performance.now`
- * @throws {GitError} `git-failed` where a commit cannot be read, `too-slow`
+ * @param slop number of further commits to walk, so that `onlyOne` is right even if a wrong clock has made a commit younger than
+ * its child. Git uses 5. The rest of the result is right in any case.
+ * @param until time to give up, by `performance.now`
+ * @throws {GitError} `git-failed` if a commit cannot be read, `too-slow`
  */
 export async function splitHistories(
   walk: CommitWalk,

@@ -12,7 +12,7 @@ export type HistoryEntry = {
   trailers: Trailers
 }
 
-/** Filters on the commits of a history. */
+/** Filters of commits. */
 type HistoryOptions = {
   /** Text that the message must contain. */
   line?: string
@@ -23,8 +23,8 @@ type HistoryOptions = {
 const noMode = '000000'
 
 /**
- * Reads a branch's first-parent history, oldest first: a merged branch counts as the one commit that merged it.
- * @param after stop before this commit (it must be on the first-parent line, see {@link isOnFirstParentLine}).
+ * Reads a branch's first-parent history, oldest first: a merged branch counts as the commit that merged it.
+ * @param after commit before which to stop; must be on the first-parent line, see {@link isOnFirstParentLine}
  * @throws {GitError} `git-failed`
  */
 export async function* readCommits(
@@ -43,8 +43,8 @@ export async function* readCommits(
 }
 
 /**
- * Reads every commit in the history of `to` that is not in that of `from`, parents before children. The changes of a merge are
- * those against its first parent.
+ * Reads the commits in the history of `to` that are not in that of `from`, parents before children. The changes of a merge are
+ * relative to its first parent.
  * @throws {GitError} `git-failed`
  */
 export async function* readRange(
@@ -74,7 +74,7 @@ export async function commitsBetween(walk: CommitWalk, from: Oid, to: Oid): Prom
   return ordered
 }
 
-/** Whether `commit` is on the first-parent line of `head`, so that what follows it is a plain list of commits. */
+/** True if `commit` is on the first-parent line of `head`, so that its successors form a linear list. */
 export async function isOnFirstParentLine(repository: Repository, head: Oid, commit: Oid): Promise<boolean> {
   for await (const { oid } of firstParents(new CommitWalk(repository), head)) if (oid === commit) return true
   return false
@@ -116,8 +116,8 @@ async function changesOf(repository: Repository, walk: CommitWalk, commit: Walke
 }
 
 /**
- * Returns the blob of each path in the last commit that changed it and has a given line in its message, on the first-parent line of `head`.
- * A path that such a commit removed is left out.
+ * Returns the blob of each path in the last commit on the first-parent line of `head` that changed it and has a given line in its message.
+ * Leaves out paths that this commit removed.
  * @throws {GitError} `git-failed`
  */
 export async function lastWritten(repository: Repository, head: Oid, line: string): Promise<Map<string, Oid>> {

@@ -6,9 +6,9 @@ import { CommitWalk, splitHistories } from './ancestry.ts'
 import { commitsBetween } from './history.ts'
 
 /**
- * Returns every object that can be reached from some objects, including these. Only the differences between a commit and its first parent
- * are visited. Files are not read, so a file may be missing.
- * @param onDamage called for each object that cannot be read; without it, the error is thrown.
+ * Returns every object reachable from some objects, including these. Visits only the differences between a commit and its first parent.
+ * Does not read files, so a file may be missing.
+ * @param onDamage called for each unreadable object; if absent, the error is thrown
  * @throws {GitError} `missing-object`, `corrupt-object`
  */
 export async function reachableFrom(
@@ -47,12 +47,12 @@ export async function reachableFrom(
 }
 
 /**
- * Collects the ids of trees and of their contents, except what another tree has at the same places. Files are not read.
- * @returns `addTree`, whose second argument is that other tree, which is collected too or known otherwise
+ * Collects the ids of trees and their contents, except those that another tree has at the same places. Does not read files.
+ * @returns `addTree`, whose second argument is the other tree, which must be collected too or known otherwise
  */
 function collectTrees(readTree: (oid: Oid) => Promise<Buffer>) {
   const ids = new Set<Oid>()
-  // Pairs, since a tree that was added next to another tree may lack parts that are needed next to a third.
+  // Contains pairs: a tree that was added next to one tree may lack parts that are needed next to another.
   const compared = new Set<string>()
   const addTree = async (oid: Oid, before: Oid | undefined): Promise<void> => {
     const pair = `${oid} ${before}`
@@ -63,7 +63,7 @@ function collectTrees(readTree: (oid: Oid) => Promise<Buffer>) {
     for (const { was, is } of differingEntries(old, await readTree(oid))) {
       if (is === undefined || is.mode === submoduleMode) continue
       if (is.mode === folderMode) await addTree(is.oid, was?.mode === folderMode ? was.oid : undefined)
-      // A file that differs only in its mode is collected already.
+      // If a file differs only in its mode, its blob is already collected.
       else if (was?.oid !== is.oid) ids.add(is.oid)
     }
   }
@@ -74,9 +74,9 @@ function collectTrees(readTree: (oid: Oid) => Promise<Buffer>) {
 const slop = 5
 
 /**
- * Reads the objects that a remote lacks, given commits that it has and commits that it is to have. The result may contain objects that
- * the remote has, as after a wrong clock; it never lacks one.
- * @param haves commits; unknown ones are ignored
+ * Reads the objects that a remote lacks, given the commits that it has and needs. Never leaves out a missing object, but may include
+ * objects that the remote has, as after a wrong clock.
+ * @param haves commits of the remote; unknown ones are ignored
  */
 export async function missingObjects(
   repository: Repository,
@@ -110,7 +110,7 @@ export async function missingIds(
 }
 
 /**
- * Requires every object that `to` adds to `from`: commits, folders and files.
+ * Checks that every object exists that `to` adds to `from`: commits, folders and files.
  * @throws {GitError} `git-failed` for a commit, `missing-object`
  */
 export async function requireConnected(repository: Repository, { from, to }: { from: Oid; to: Oid }): Promise<void> {

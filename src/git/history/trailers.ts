@@ -2,13 +2,13 @@ export type Trailers = readonly (readonly [name: string, value: string])[]
 
 /** Matches trailers that git itself adds. A paragraph with one of them may also have other lines. */
 const generated = /^(?:Signed-off-by: |\(cherry picked from commit )/
-/** A token, and its separator. */
+/** Matches a trailer's token and separator. */
 const trailer = /^([A-Za-z0-9-]+)[ \t]*:/
 const comment = /^#/
 
 /**
  * Returns the trailers of a commit's message, by the rules of git-interpret-trailers(1): the last paragraph, if it is not the title and all
- * of its lines are trailers, or a quarter of them and one is git's own. A value that continues on the next line is joined to one line.
+ * of its lines are trailers, or a quarter of them and one is git's own. Continuation lines are joined.
  */
 export function trailersOf(message: string): Trailers {
   const lines = message.split('\n')
@@ -31,7 +31,7 @@ export function trailersOf(message: string): Trailers {
   })
 }
 
-/** Lines, each with those that continue it. */
+/** Groups each line with its continuation lines. */
 function unfold(lines: readonly string[]): { first: string; more: string[] }[] {
   const folded: { first: string; more: string[] }[] = []
   for (const line of lines) {

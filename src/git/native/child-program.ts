@@ -9,13 +9,13 @@ export type Order = {
   command: string
   args: readonly string[]
   cwd: string
-  /** The whole environment of the program. */
+  /** Complete environment of the program. */
   env: NodeJS.ProcessEnv
   /** True if standard input is a stream. Otherwise it is empty. */
   hasInput: boolean
   /** Number of two-way streams that the program inherits, from file descriptor 3 on. */
   channels: number
-  /** Priority as `os.setPriority` takes it. */
+  /** Priority as in `os.setPriority`. */
   priority?: number | undefined
 }
 
@@ -23,17 +23,17 @@ export type End = {
   /** `null` if a signal ended the program. */
   exitCode: number | null
   signal: NodeJS.Signals | null
-  /** Beginning of what was written to standard error. */
+  /** Beginning of the program's standard error. */
   complaint: string
 }
 
 export type RunningProgram = {
-  /** Discards everything if the program was started without input. */
+  /** Standard input. Discards everything if the program was started without input. */
   stdin: Writable
   stdout: Readable
   channels: readonly Duplex[]
   /**
-   * Resolves when the program has ended, with all processes that write to its standard error. Its output may still be read then.
+   * Resolves when the program has ended, with all processes that write to its standard error. Unread output stays available.
    * Rejects with a {@link GitError} `git-failed` if the end cannot be observed.
    */
   ended: Promise<End>
@@ -58,8 +58,8 @@ export const startDirectly: StartProgram = (order) =>
   })
 
 /**
- * Starts a program in a process group of its own. `stdin` and `stdout` are `pipe`, or streams for it to inherit.
- * Throws what `spawn` fails with.
+ * Starts a program in its own process group. `stdin` and `stdout` are `pipe`, or streams to inherit. Throws the error
+ * of `spawn`.
  */
 export async function launch(
   order: Order,
@@ -108,7 +108,7 @@ function unlessEnded(act: () => void): void {
   try {
     act()
   } catch {
-    // The process, or its whole group, has ended.
+    // The process, or its whole group, has already ended.
   }
 }
 

@@ -5,7 +5,7 @@ import { GitError } from '../git-error.ts'
 import type { End, RunningProgram } from './child-program.ts'
 import { startProgram } from './spawner.ts'
 
-/** Settings of every spawned git, so that no configuration of the machine, the user or the repository changes its behaviour. */
+/** Settings of every spawned git, so that no configuration of the machine, user or repository changes its behaviour. */
 export const isolation: readonly string[] = [
   'safe.bareRepository=explicit',
   'core.hooksPath=/dev/null',
@@ -13,7 +13,7 @@ export const isolation: readonly string[] = [
   'protocol.allow=never',
   'core.fsync=all',
   'gc.auto=0',
-  // Memory is bounded, whatever the machine has and the repository holds. Blobs above the threshold are streamed, not loaded.
+  // Bounds memory on any machine and for any repository. Blobs above the threshold are streamed.
   'core.bigFileThreshold=4m',
   'core.packedGitWindowSize=64m',
   'core.packedGitLimit=1g',
@@ -33,7 +33,7 @@ export function gitEnvironment(gitDir: string): NodeJS.ProcessEnv {
     GIT_NO_REPLACE_OBJECTS: '1',
     GIT_TERMINAL_PROMPT: '0',
     GIT_OPTIONAL_LOCKS: '0',
-    // A missing object of a partial clone counts as missing: nothing is fetched.
+    // Makes a missing object of a partial clone an error instead of fetching it.
     GIT_NO_LAZY_FETCH: '1',
   }
 }
@@ -43,20 +43,20 @@ type SpawnOptions = {
   /** Milliseconds after which git is killed. */
   timeLimit?: number
   hasInput?: boolean
-  /** Priority as `os.setPriority` takes it: lower for work that must not delay other work. */
+  /** Priority as in `os.setPriority`. Lower for work that must not delay other work. */
   priority?: number | undefined
 }
 
 /** Milliseconds between `SIGTERM` and `SIGKILL`. */
 const graceMs = 5000
-/** Default time limit in milliseconds: far more than a request ever needs. */
+/** Default time limit in milliseconds, far above the duration of any request. */
 const defaultTimeLimit = 5 * 60_000
 /** Time limit in milliseconds for work on a whole repository. */
 export const longTimeLimit = 60 * 60_000
 
 /**
- * Starts native git on a bare repository with an environment and a process group of its own. The group is killed at the time limit; the
- * caller should end it before.
+ * Starts native git on a bare repository in its own environment and process group. Kills the group at the time limit; the caller should
+ * end it before.
  * @throws {GitError} `no-git` if it cannot be started
  */
 async function spawnGit(
@@ -71,7 +71,7 @@ async function spawnGit(
     env: { ...gitEnvironment(gitDir), ...environment },
     ...{ hasInput, channels: 0, priority },
   })
-  git.stdin.on('error', () => {}) // it may end before it has read everything
+  git.stdin.on('error', () => {}) // The process may end before it has read everything.
   const timer = setTimeout(() => git.kill('SIGKILL'), timeLimit).unref()
   git.ended.catch(() => {}).finally(() => clearTimeout(timer))
   return git
@@ -82,7 +82,7 @@ type GitOptions = Omit<SpawnOptions, 'hasInput'> & {
   input?: string | AsyncIterable<string>
 }
 
-/** Exit code and output of a git. The exit code is null if a signal ended it. */
+/** Exit code and output of a git process. The exit code is null if a signal ended it. */
 export type GitOutcome = Pick<End, 'exitCode' | 'complaint'> & { output: string }
 
 /**
@@ -126,8 +126,8 @@ export async function runGit(gitDir: string, args: readonly string[], options: G
 }
 
 /**
- * Writes input to a git's standard input. Input that git no longer accepts, since it has ended, is still read: a client reads the
- * response only after it has sent everything.
+ * Writes input to a git's standard input. If git has ended, the rest of the input is still read: a client reads the response only
+ * after it has sent everything.
  */
 export async function pipeToGit(
   input: AsyncIterable<Buffer | string> | Iterable<Buffer | string> | undefined,
@@ -154,8 +154,8 @@ const timeLimitMs = 10_000
 let found: Promise<string | undefined> | undefined
 
 /**
- * Returns the version of the machine's git; undefined if there is none. Determined once: a process that started with a git fails without
- * it, and one that started without stays without. Only clones, pushes and the maintenance of large repositories need it.
+ * Returns the version of the installed git; undefined if there is none. Determined once: a process that started with git fails without
+ * it, and one that started without ignores a later one. Only clones, pushes and the maintenance of large repositories need it.
  */
 export function nativeGit(): Promise<string | undefined> {
   found ??= version()

@@ -2,19 +2,19 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
-/** Exit code of a shell if the program is not found. */
+/** Exit code of a shell that does not find the program. */
 const noProgram = 127
 
 type OwnGitOptions = {
   config?: readonly string[]
   signal?: AbortSignal
-  /** Bytes of memory of git and of each process that it starts, where the system can limit them. */
+  /** Maximum bytes of memory of git and of each process that it starts, if the system supports limits. */
   maxMemory?: number
 }
 
 /**
- * Runs git as the operator of a command has set it up, with their keys and credential helpers, and returns its output.
- * @throws {Error} with the complaint of git for a person; the reason of `signal`
+ * Runs git with the operator's configuration, keys and credential helpers, and returns its output.
+ * @throws {Error} with git's message for a person; the reason of `signal`
  */
 export async function operatorsGit(
   gitDir: string,
@@ -23,7 +23,7 @@ export async function operatorsGit(
 ): Promise<string> {
   const settings = config.flatMap((setting) => ['-c', setting])
   const git = ['git', '--git-dir', gitDir, ...settings, ...args]
-  // Address space is not limited: credential helpers may reserve far more of it than they use.
+  // Limits data, not address space, of which credential helpers may reserve far more than they use.
   const limited = ['sh', '-c', `ulimit -d ${Math.ceil((maxMemory ?? 0) / 1024)} 2>/dev/null; exec "$@"`, 'sh', ...git]
   const [command = 'git', ...rest] = maxMemory === undefined || process.platform === 'win32' ? git : limited
   const { stdout } = await run(command, rest, { ...(signal && { signal }) }).catch(({ code, stderr }) => {

@@ -6,24 +6,24 @@ import { hasCode } from '../../system/error-code.ts'
 import { descriptorsOf, launch, type Order } from './child-program.ts'
 
 /**
- * A small process that starts programs for a large one. `fork` copies the page tables of the process that calls it, which takes
- * milliseconds for each hundred megabytes. What the programs read and write does not pass through here: they inherit
- * connections to the large process. This process ends when the large one does, and ends its programs first.
+ * Small process that starts programs for a large one. `fork` copies the page tables of its caller, which takes milliseconds for
+ * each hundred megabytes. Data of the programs does not pass through here: they inherit connections to the large process. This
+ * process ends with the large one, after ending its programs.
  */
 
-/** First line of a connection. `id`, which nobody can guess, names the program; `order` comes on the connection that controls it. */
+/** First line of a connection. `id`: unguessable id of the program; `order`: present on the connection that controls it. */
 type Head = { id: string; order?: Order; descriptor?: number }
 type Call = {
   order?: Order
   control?: Socket
   connections: Map<number, Socket>
-  /** Ends the call if not all of its connections arrive. */
+  /** Timer that ends the call if not all of its connections arrive. */
   timer: NodeJS.Timeout
   isComplete: boolean
   kill?: (signal: NodeJS.Signals) => void
 }
 
-/** Milliseconds for a connection to send its first line, and for a program to get all of its connections. */
+/** Milliseconds within which a connection must send its first line, and a program must have all of its connections. */
 const patience = 10_000
 /** Maximum bytes of the first line of a connection. */
 const maxHead = 1024 * 1024
@@ -31,7 +31,7 @@ const lineFeed = 0x0a
 
 const calls = new Map<string, Call>()
 
-/** Ends all programs, since the large process is gone. */
+/** Kills all programs and exits, because the large process is gone. */
 function endAll(): void {
   for (const { kill } of calls.values()) kill?.('SIGKILL')
   process.exit()
@@ -54,7 +54,7 @@ function takeConnection(connection: Socket): void {
     if (head.length > maxHead) connection.destroy()
     if (head.at(-1) !== lineFeed) return
     clearTimeout(timer)
-    // Until the program has started, nothing follows on its streams.
+    // Nothing follows on a stream until the program has started.
     connection.off('data', read).resume()
     try {
       assign(connection, JSON.parse(head.toString()))
@@ -99,9 +99,9 @@ async function startIfComplete(id: string, call: Call): Promise<void> {
     const program = await launch(order, connections.get(0) ?? 'ignore', connections.get(1) ?? 'ignore')
     call.kill = program.kill
     if (calls.get(id) !== call) program.kill('SIGKILL')
-    // The program has inherited these two, and its end must close them.
+    // The program has inherited these two, so only its end must close them.
     for (const descriptor of [0, 1]) connections.get(descriptor)?.destroy()
-    // Programs expect streams that block, which only the other two are not made to be.
+    // Programs expect blocking streams. Node makes only the standard streams blocking, so the channels are piped.
     for (const [index, channel] of program.channels.entries()) {
       const connection = connections.get(3 + index)
       if (connection !== undefined) connection.pipe(channel).pipe(connection)
@@ -109,7 +109,7 @@ async function startIfComplete(id: string, call: Call): Promise<void> {
     answer({ pid: program.pid })
     answer(await program.ended)
   } catch (error) {
-    // If `spawn` finds no file descriptors, Node never closes those that it had opened before.
+    // If `spawn` finds no free file descriptor, Node leaks those that it has opened before.
     answer({ error: error instanceof Error ? error.message : '', isSpent: hasCode(error, 'EMFILE', 'ENFILE') })
   }
   endCall(id)
@@ -118,7 +118,7 @@ async function startIfComplete(id: string, call: Call): Promise<void> {
 const folder = mkdtempSync(join(tmpdir(), 'ganglion-git-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 process.on('disconnect', endAll)
-// A server that shuts down may need its programs until it ends, and then this process ends, too.
+// Ignores signals: a server that shuts down may need its programs until the end, and this process ends with it.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
 const path = join(folder, 's')
 createServer(takeConnection)

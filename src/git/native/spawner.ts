@@ -18,9 +18,9 @@ import {
 } from './child-program.ts'
 
 const program = fileURLToPath(new URL(`./spawner-program${import.meta.url.slice(-3)}`, import.meta.url))
-/** Options for a process that keeps nothing. */
+/** Options that limit the memory of a process without state. */
 const smallHeap = ['--max-old-space-size=64', '--max-semi-space-size=1']
-/** Maximum programs that are started at the same time: more would use up all file descriptors for their connections. */
+/** Maximum concurrent starts: more would use up the file descriptors for connections. */
 const startsAtOnce = {
   perKey: 8,
   inAll: 8,
@@ -29,12 +29,12 @@ const startsAtOnce = {
 }
 const never = new AbortController().signal
 
-/** Answer about a program that was not started. `isSpent`: the spawner has lost file descriptors, or is gone. */
+/** Response about a program that was not started. `isSpent`: true if the spawner has lost file descriptors, or is gone. */
 type Refusal = { error: string; isSpent: boolean }
 
 /**
- * A small process that starts programs for this one (`spawner-program.ts`). A program has one connection to the spawner's Unix socket for
- * each of its streams, and one on which the spawner answers `{ pid }` and then the {@link End}; signals to the program are sent there.
+ * Small process that starts programs for this one (`spawner-program.ts`). A program has one connection to the spawner's Unix socket for
+ * each stream, and a control connection: the spawner sends `{ pid }` and then the {@link End}, and receives signals for the program.
  */
 export class Spawner {
   readonly #process: ChildProcess
@@ -42,7 +42,7 @@ export class Spawner {
   readonly #slots = new FairSlots(startsAtOnce)
   #programs = 0
   #isSpent = false
-  /** Resolves when the process has ended, however it did. */
+  /** Resolves when the process has ended, for any reason. */
   readonly ended: Promise<void>
 
   private constructor(child: ChildProcess, path: string) {
@@ -54,7 +54,7 @@ export class Spawner {
         resolve()
       })
     })
-    // The connections of programs keep this process from ending, and the spawner alone does not.
+    // Only the connections of programs keep this process alive, not the spawner.
     child.unref()
     child.channel?.unref()
   }
@@ -63,7 +63,7 @@ export class Spawner {
     const { PATH, TMPDIR, NODE_COMPILE_CACHE } = process.env
     const child = fork(program, [], {
       cwd: '/',
-      // A terminal sends its signals to a process group.
+      // Separates it from the process group to which a terminal sends signals.
       detached: true,
       env: { PATH, TMPDIR, NODE_COMPILE_CACHE },
       execArgv: smallHeap,
@@ -77,7 +77,7 @@ export class Spawner {
     return new Spawner(child, await promise)
   }
 
-  /** True if another spawner should replace this one, which ends with its last program. */
+  /** True if another spawner must replace this one, which then ends with its last program. */
   get isSpent(): boolean {
     return this.#isSpent
   }
@@ -102,9 +102,9 @@ export class Spawner {
       throw new GitError('no-git', `git could not be started: ${answer.error}`)
     }
     const ended = this.#untilEnded(answers, answer.pid)
-    ended.catch(() => {}) // the caller need not wait for the end
+    ended.catch(() => {}) // The caller need not await the end.
     const stdin = order.hasInput ? streams.shift() : undefined
-    // The only event on standard input is its end.
+    // Without reading, the end of standard input would not be noticed.
     stdin?.resume()
     const [stdout = control, ...channels] = streams
     const kill = (signal: NodeJS.Signals) => void control.write(`${signal}\n`)
@@ -117,7 +117,7 @@ export class Spawner {
 
   #connect(head: object): Socket {
     const connection = connect({ path: this.#path })
-    connection.on('error', () => {}) // it closes then
+    connection.on('error', () => {}) // The connection closes after an error.
     connection.write(`${JSON.stringify(head)}\n`)
     return connection
   }
@@ -146,18 +146,18 @@ async function* answersOn(control: Socket): AsyncGenerator<string> {
   }
 }
 
-/** Returns the next answer, or a refusal if the spawner cannot be reached any more. */
+/** Returns the next response, or a refusal if the spawner cannot be reached any more. */
 async function nextAnswer<Answer>(answers: AsyncGenerator<string>): Promise<Answer | Refusal> {
   const { value } = await answers.next().catch(() => ({ value: undefined }))
   return value === undefined ? { error: 'the process that starts git has ended', isSpent: true } : JSON.parse(value)
 }
 
-/** Milliseconds until a spawner that could not be started is tried again. */
+/** Milliseconds before another attempt to start a failed spawner. */
 const retryMs = 60_000
 
 /**
- * Starts programs: directly while this process has less than `large` bytes of memory, and from then on through a spawner, which
- * is started again if it ends. Programs are started directly, too, while there is no spawner.
+ * Starts programs directly while this process uses less than `large` bytes of memory, and then through a spawner, which is
+ * restarted if it ends. Without a spawner, starts programs directly.
  */
 export function programStarter(large: number): StartProgram {
   let current: Promise<Spawner | undefined> | undefined
@@ -186,13 +186,13 @@ export function programStarter(large: number): StartProgram {
   }
 }
 
-/** Starts programs for the whole process. */
+/** Starter of programs, shared by the whole process. */
 export const startProgram = programStarter(160 * 1024 * 1024)
 
 function residentBytes(): number {
   try {
     return process.memoryUsage.rss()
   } catch {
-    return Number.POSITIVE_INFINITY // it is read from a file, and there are no file descriptors left
+    return Number.POSITIVE_INFINITY // The value comes from a file, which cannot be read without file descriptors.
   }
 }

@@ -20,13 +20,13 @@ import { newBaseCache, PackReader } from './pack-reader.ts'
 import type { PackWriter } from './pack-writer.ts'
 
 const compress = promisify<Buffer, Buffer>(deflate)
-/** Maximum bytes of an object that is copied whole, since its delta's base is not. */
+/** Maximum bytes of an object that is stored whole because the base of its delta is not copied. */
 const maxBytes = 1024 * 1024 * 1024
 
 export type Pack = { reader: PackReader; index: PackIndex }
 
 /**
- * Copies objects of a pack as they are stored: nothing is compressed again, and deltas stay deltas as long as their bases come along.
+ * Copies objects of a pack as stored, without compressing again. Deltas stay deltas if their bases are copied, too.
  * @param wanted objects to copy, unless the writer has them already
  * @throws {GitError} `corrupt-object`; the signal's reason
  */
@@ -49,7 +49,7 @@ export async function copyPack(
     if (!('base' in raw)) return writer.add(oid, raw)
     const base = places.get(raw.base)?.oid
     if (base === undefined || !wanted.has(base)) return addWhole(writer, oid, await reader.read(offset, maxBytes))
-    // A base that is named by its id may stand behind its delta.
+    // A base that is given by its id may follow its delta in the pack.
     await copy(raw.base)
     await writer.add(oid, { size: raw.size, body: raw.body, base })
   }
@@ -65,20 +65,20 @@ export async function addWhole(writer: PackWriter, oid: Oid, { type, data }: Git
   await writer.add(oid, { type, size: data.length, body: await compress(data) })
 }
 
-/** Extensions of files that mark a pack as not ours: it is being written, or git keeps it. */
+/** Extensions of files that exclude a pack: it is being written, or git manages it. */
 const others = ['.keep', '.promisor', '.mtimes']
 /** Maximum bytes of cached base objects. */
 const maxBases = 16 * 1024 * 1024
-/** Minimum ratio between a pack and all smaller ones together for the pack to be left alone. */
+/** Minimum ratio between a pack and all smaller ones together for the pack to stay as it is. */
 const factor = 2
 
-/** `path` without an extension. */
+/** Pack with its index. `path`: without an extension. */
 type CountedPack = { path: string; index: PackIndex }
 
 /**
- * Rolls small packs up into one, geometrically as `git repack --geometric=2` does, so that the large ones are left alone. Objects are
- * copied as they are stored, reachable or not. A pack that comes meanwhile is not touched.
- * @throws the signal's reason {@link GitError} `corrupt-object`: then nothing has changed
+ * Merges small packs into one, geometrically as `git repack --geometric=2`, leaving the large ones alone. Copies objects as stored,
+ * reachable or not. Packs that arrive meanwhile are not touched.
+ * @throws the signal's reason; {@link GitError} `corrupt-object`: then nothing has changed
  */
 export async function consolidatePacks(gitDir: string, signal: AbortSignal): Promise<void> {
   const packs = smallPacks(ownPacks(join(gitDir, 'objects', 'pack')))
@@ -96,7 +96,7 @@ export async function consolidatePacks(gitDir: string, signal: AbortSignal): Pro
 /**
  * Stages one pack with all objects of several packs.
  * @returns its checksum
- * @throws the signal's reason {@link GitError} `corrupt-object`
+ * @throws the signal's reason; {@link GitError} `corrupt-object`
  */
 export async function mergePacks(
   packs: readonly CountedPack[],
@@ -113,7 +113,7 @@ export async function mergePacks(
   })
 }
 
-/** Returns the packs that are to be rolled up. @param paths without an extension */
+/** Returns the packs to merge. @param paths without an extension */
 export function smallPacks(paths: readonly string[]): CountedPack[] {
   const packs = paths.map((path) => ({ path, index: new PackIndex(readFileSync(`${path}.idx`)) }))
   packs.sort((a, b) => a.index.count - b.index.count)
@@ -128,7 +128,7 @@ export function smallPacks(paths: readonly string[]): CountedPack[] {
 /** Returns the packs of a folder, except those kept for another purpose. */
 function ownPacks(folder: string): string[] {
   const names = new Set(readdirSync(folder))
-  // A multi-pack index names its packs: only its owner may remove one.
+  // A multi-pack index refers to packs by name, so only its owner may remove them.
   if (names.has('multi-pack-index')) return []
   const paths = [...names].flatMap((name) => (name.endsWith('.idx') ? [name.slice(0, -'.idx'.length)] : []))
   const ours = paths.filter((name) => names.has(`${name}.pack`) && !others.some((other) => names.has(name + other)))

@@ -1,16 +1,16 @@
 import { TaskFailed, TaskPool } from '../../system/task-pool.ts'
 import { deflateObject, type Joined, join, split } from './deflate-worker.ts'
 
-/** Maximum bytes that are compressed without a thread: some 10 ms. */
+/** Maximum bytes to compress on the calling thread: some 10 ms. */
 const soonBytes = 512 * 1024
-/** Maximum bytes of a task, which bounds what is copied to and from the thread at once. */
+/** Maximum bytes of a task, which bounds the bytes that are copied to and from the thread at once. */
 const taskBytes = 4 * 1024 * 1024
-/** The worker has this file's extension: `.ts` in a checkout, `.js` in the built package. */
+/** URL of the worker, which has this file's extension: `.ts` in a checkout, `.js` in the built package. */
 const worker = new URL(`./deflate-worker${import.meta.url.slice(-3)}`, import.meta.url)
-/** Pool of the whole process. Its thread does not keep the process alive. */
+/** Thread pool of the whole process. It does not keep the process alive. */
 const pool = new TaskPool<Joined, Joined>({ worker, timeLimitMs: 60_000, maxTasks: 1000 })
 
-/** Compresses objects for a pack, in the order given. Many at once do not hold up the event loop: a thread does them. */
+/** Compresses objects for a pack, in the given order. Many are compressed by a thread, so that they do not block the event loop. */
 export async function deflateAll(plains: readonly Buffer[]): Promise<Buffer[]> {
   const size = plains.reduce((sum, { length }) => sum + length, 0)
   if (size <= soonBytes) return plains.map(deflateObject)

@@ -1,17 +1,17 @@
 import { deflateSync } from 'node:zlib'
 
-/** Pieces of bytes, one behind the other. */
+/** Concatenated pieces of bytes, with their sizes. */
 export type Joined = { bytes: Uint8Array; sizes: number[] }
 
-/** Maximum bytes of an object that is stored uncompressed: setting up zlib takes longer than everything else. */
+/** Maximum bytes of an object that is stored uncompressed: setting up zlib would take longer than everything else. */
 const smallest = 400
 
-/** Runs in a worker thread if there is much to compress. */
+/** Compresses pieces. Runs in a worker thread. */
 export default function deflateJoined(pieces: Joined): Joined {
   return join(split(pieces).map(deflateObject))
 }
 
-/** An object as a pack holds it: a zlib stream. */
+/** Returns an object as a zlib stream, as in a pack. */
 export function deflateObject(plain: Buffer): Buffer {
   return plain.length <= smallest ? storeUncompressed(plain) : deflateSync(plain, { level: 1, chunkSize: 1024 })
 }
@@ -20,7 +20,7 @@ export function join(pieces: readonly Buffer[]): Joined {
   return { bytes: Buffer.concat(pieces), sizes: pieces.map(({ length }) => length) }
 }
 
-/** Compresses pieces from another thread, where a Buffer arrives as a bare Uint8Array. */
+/** Splits concatenated pieces. From another thread, a Buffer arrives as a plain Uint8Array. */
 export function split({ bytes, sizes }: Joined): Buffer[] {
   const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   let end = 0
@@ -30,14 +30,14 @@ export function split({ bytes, sizes }: Joined): Buffer[] {
   })
 }
 
-/** The largest length of a stored block (RFC 1951, section 3.2.4). */
+/** Maximum length of a stored block (RFC 1951, section 3.2.4). */
 export const longestStored = 0xffff
 
-/** A zlib stream (RFC 1950) of at most {@link longestStored} bytes as they are, in one stored block. */
+/** Returns a zlib stream (RFC 1950) with at most {@link longestStored} bytes in one uncompressed block. */
 export function storeUncompressed(data: Buffer): Buffer {
   const stream = Buffer.allocUnsafe(data.length + 11)
   stream.writeUInt16BE(0x7801, 0)
-  stream.writeUInt8(1, 2) // the last block, stored
+  stream.writeUInt8(1, 2) // Marks the last block, uncompressed.
   stream.writeUInt16LE(data.length, 3)
   stream.writeUInt16LE(data.length ^ 0xffff, 5)
   data.copy(stream, 7)
@@ -45,7 +45,7 @@ export function storeUncompressed(data: Buffer): Buffer {
   return stream
 }
 
-/** RFC 1950, section 8.2. */
+/** Returns the Adler-32 checksum (RFC 1950, section 8.2). */
 function adler32(data: Buffer): number {
   let low = 1
   let high = 0

@@ -13,20 +13,20 @@ const headerBytes = 12
 const checksumBytes = 20
 /** Maximum bytes of cached base objects. */
 const maxBases = 64 * 1024 * 1024
-/** Bytes that are read at a time. */
+/** Number of bytes that are read at a time. */
 const windowBytes = 1024 * 1024
 
 type Entry = { offset: number; crc: number }
-/** `base`: id or offset of the object that a delta is made from. */
+/** Delta of a pack. `base`: id or offset of the object that it is based on. */
 type Delta = Entry & { base: Oid | number }
 
 /**
- * Reads a pack from end to end, and makes its index. Each object is inflated, and each delta applied.
+ * Reads a whole pack and creates its index. Inflates each object, and applies each delta.
  * @param file the file at `path`, open for reading
  * @param options.maxBytes maximum bytes of an object
  * @param options.check called with every object; throws to reject it
- * @returns the index, and the pack's checksum, by which git names the files
- * @throws {GitError} `corrupt-object`, also for a pack that needs objects beside its own; `object-too-large`
+ * @returns the index, and the pack's checksum, git's name for its files
+ * @throws {GitError} `corrupt-object`, also for a pack that refers to objects outside of it; `object-too-large`
  */
 export async function indexPack(
   path: string,
@@ -72,7 +72,7 @@ type Resolving = Required<PackIndexing> & {
   add(oid: Oid, entry: Entry): void
 }
 
-/** Applies each delta once, after its base, which may be behind it in the pack. */
+/** Applies each delta once, after its base, which may follow it in the pack. */
 async function resolveDeltas(
   path: string,
   deltas: readonly Delta[],

@@ -3,7 +3,7 @@ import { constants, inflate, inflateSync, type ZlibOptions } from 'node:zlib'
 import { hasCode } from '../../system/error-code.ts'
 import { GitError } from '../git-error.ts'
 
-/** Maximum bytes that are read and inflated at once: a thread would take longer than the work itself. */
+/** Maximum bytes that are read and inflated on the calling thread: another would take longer than the work itself. */
 export const atOnce = 64 * 1024
 
 const inflateInThread: (data: Buffer, options: ZlibOptions) => Promise<unknown> = promisify(inflate)
@@ -12,8 +12,8 @@ const inflateInThread: (data: Buffer, options: ZlibOptions) => Promise<unknown> 
 type Inflated = { inflated: Buffer; length: number }
 
 /**
- * Inflates what zlib has compressed to exactly `size` bytes. What follows it in `data` does not matter.
- * @returns undefined where `data` ends too early.
+ * Inflates data that zlib has compressed to exactly `size` bytes. `data` may have further bytes.
+ * @returns undefined if `data` ends too early
  * @throws {GitError} `corrupt-object`
  */
 export async function inflateExactly(data: Buffer, size: number): Promise<Inflated | undefined> {
@@ -36,7 +36,7 @@ export async function inflateExactly(data: Buffer, size: number): Promise<Inflat
  * @throws {GitError} `corrupt-object`
  */
 export async function inflateFrom(read: (length: number) => Promise<Buffer>, size: number): Promise<Inflated> {
-  // Upper bound of zlib's output for this size, unless its blocks are needlessly small.
+  // Upper bound of zlib's output for this size, unless its blocks are too small.
   for (let length = size + (size >> 8) + 64; ; length *= 4) {
     const data = await read(length)
     const found = await inflateExactly(data, size)
@@ -45,7 +45,7 @@ export async function inflateFrom(read: (length: number) => Promise<Buffer>, siz
   }
 }
 
-/** Casts a result of zlib: with the option `info` it has more than its types say. */
+/** Casts a result of zlib: with the option `info` it has more fields than in its types. */
 function measured(result: unknown): { buffer: Buffer; engine: { bytesWritten: number } } {
   return result as { buffer: Buffer; engine: { bytesWritten: number } }
 }

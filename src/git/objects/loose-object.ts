@@ -7,10 +7,10 @@ import { GitError } from '../git-error.ts'
 import { atOnce, inflateBeginning, inflateExactly } from './inflate.ts'
 import type { GitObject, ObjectInfo, ObjectType, Oid } from './object.ts'
 
-/** Type and size of a loose object, and the length of the header that holds them. */
+/** Type and size of a loose object, and the length of its header. */
 type Head = ObjectInfo & { length: number }
 
-/** Bytes of a file that contain the whole header, even behind the codes that zlib may put before it. */
+/** Maximum bytes of a file up to the end of the header, including codes that zlib may put before it. */
 const headBytes = 1024
 
 export function loosePath(folder: string, oid: Oid): string {

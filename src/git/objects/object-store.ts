@@ -11,21 +11,21 @@ import { PackIndex } from './pack-index.ts'
 import { type BaseCache, newBaseCache, PackReader } from './pack-reader.ts'
 import type { PackWriter } from './pack-writer.ts'
 
-/** Both inclusive. */
+/** Range of bytes, both ends inclusive. */
 export type ByteRange = { first: number; last: number }
 
-/** Default limit of an object: far more than a push may contain. Objects that did not come through the server may exceed it. */
+/** Default maximum bytes of an object: far more than a push may contain. Objects from elsewhere may exceed it. */
 const defaultMaxBytes = 128 * 1024 * 1024
 /** Milliseconds without a read after which indexes, bases and files are released. */
 const idleMs = 30_000
 /** Maximum bytes of cached base objects. */
 const maxBases = 16 * 1024 * 1024
-/** Milliseconds for which reads may block the event loop. */
+/** Maximum milliseconds for which reads may block the event loop. */
 const sliceMs = 5
-/** Git knows it without having it. */
+/** Id of the empty tree, which git knows without storing it. */
 const emptyTree = hashObject('tree', Buffer.alloc(0))
 
-/** Place of one copy of an object. Copies are tried one after the other. */
+/** Location of one copy of an object. Copies are tried in turn. */
 type Place = { pack: PackReader; offset: number } | { loose: string }
 
 /**
@@ -43,7 +43,7 @@ export class ObjectStore {
 
   /**
    * Opens the objects of a repository.
-   * @param options.quarantine folder of objects that are read as if the repository held them
+   * @param options.quarantine folder of further objects to read, as if they were in the repository
    * @param options.maxBytes maximum bytes of an object; larger ones are not read
    */
   constructor(gitDir: string, options: { quarantine?: string | undefined; maxBytes?: number } = {}) {
@@ -53,7 +53,7 @@ export class ObjectStore {
   }
 
   /**
-   * Returns the object, or undefined if the repository lacks it.
+   * Returns an object, or undefined if the repository lacks it.
    * @throws {GitError} `object-too-large`, `corrupt-object`; `git-failed` if the quarantine was removed
    */
   async read(oid: Oid): Promise<GitObject | undefined> {
@@ -64,7 +64,7 @@ export class ObjectStore {
     )
   }
 
-  /** Returns types and sizes of objects, without reading them. Missing objects are left out. @throws {GitError} `corrupt-object` */
+  /** Returns types and sizes of objects without reading them. Leaves out missing objects. @throws {GitError} `corrupt-object` */
   async infos(oids: Iterable<Oid>): Promise<Map<Oid, ObjectInfo>> {
     const infos = new Map<Oid, ObjectInfo>()
     for (const oid of new Set(oids)) {
@@ -108,14 +108,14 @@ export class ObjectStore {
 
   /**
    * Adds objects to a pack, as they are stored.
-   * @throws {GitError} `missing-object` where one is not there, `corrupt-object`
+   * @throws {GitError} `missing-object`, `corrupt-object`
    */
   async copyTo(writer: PackWriter, wanted: ReadonlySet<Oid>): Promise<void> {
     for (const pack of this.#opened().flatMap((folder) => folder.packs)) {
       try {
         await copyPack(writer, pack, wanted)
       } catch (error) {
-        if (!isMissing(error)) throw error // It was repacked: its objects are found below.
+        if (!isMissing(error)) throw error // The pack was repacked meanwhile; its objects are found below.
       }
     }
     for (const oid of wanted) {
@@ -140,7 +140,7 @@ export class ObjectStore {
     this.#idle = this.#idle?.refresh() ?? setTimeout(() => this.close(), idleMs).unref()
     while (this.#isSliceOver()) await nextTurn()
     let damage: unknown
-    // A missing pack was repacked: a second look finds its objects in another.
+    // A pack that is missing was repacked, so a second look finds its objects in another.
     for (const isFirstLook of [true, false]) {
       if (!isFirstLook) for (const folder of this.#opened()) folder.refresh()
       for (const place of this.#places(oid)) {
@@ -152,7 +152,7 @@ export class ObjectStore {
       }
       if (damage !== undefined) throw damage
     }
-    // A concurrent `git prune` takes it for a leftover of a killed push: then its objects are lost.
+    // A concurrent `git prune` may take a quarantine for the leftover of a killed push. Then its objects are lost.
     if (this.#quarantine !== undefined && !existsSync(this.#quarantine)) {
       throw new GitError('git-failed', 'the folder of a push was removed')
     }
@@ -163,7 +163,7 @@ export class ObjectStore {
     for (const folder of this.#opened()) yield* folder.places(oid)
   }
 
-  /** True if reads have blocked the event loop long enough: reads from the cache do not yield by themselves. */
+  /** True if reads have blocked the event loop long enough. Reads from the cache do not yield by themselves. */
   #isSliceOver(): boolean {
     const now = performance.now()
     if (this.#sliceBegan === undefined) {
@@ -181,11 +181,11 @@ export class ObjectStore {
   }
 }
 
-/** A folder of objects: packs that were found in it, and loose objects. */
+/** Folder of packs and loose objects. */
 class ObjectFolder {
   readonly #path: string
   readonly #bases: BaseCache
-  /** The pack that was read last is first. */
+  /** Packs, the most recently read one first. */
   #packs: Pack[] | undefined
   #byName = new Map<string, Pack>()
 
@@ -240,7 +240,7 @@ class ObjectFolder {
   }
 }
 
-/** A pack whose index is gone or damaged is, as for git, not there. */
+/** Opens a pack. As for git, one whose index is missing or damaged does not exist. */
 function openPack(path: string, bases: BaseCache): Pack | undefined {
   try {
     const index = new PackIndex(readFileSync(`${path}.idx`))
@@ -274,13 +274,13 @@ function isMissing(error: unknown): boolean {
   return hasCode(error, 'ENOENT', 'ENOTDIR')
 }
 
-/** Returns the folder with the objects and refs of a repository. A linked work tree has them elsewhere (gitrepository-layout(5)). */
+/** Returns the folder with the objects and refs of a repository, which a linked work tree has elsewhere (gitrepository-layout(5)). */
 export function commonDir(gitDir: string): string {
   const path = readLines(join(gitDir, 'commondir'))[0]
   return path === undefined ? gitDir : resolve(gitDir, path)
 }
 
-/** The lines of a small file; none where it is not there. */
+/** Returns the lines of a small file; none if it does not exist. */
 export function readLines(path: string): string[] {
   return (readIfThere(path) ?? '').split('\n').filter((line) => line !== '')
 }

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto'
 import { GitError } from '../git-error.ts'
 
-/** 40 lower-case hexadecimal digits. */
+/** Object id: 40 lower-case hexadecimal digits. */
 export type Oid = string
 export type ObjectType = 'blob' | 'tree' | 'commit'
 export type ObjectInfo = { type: ObjectType | 'tag'; size: number }
 /** Difference between two byte strings: the `removed` bytes at `at` are replaced by `insert`. */
 export type Delta = { at: number; removed: number; insert: Buffer }
-/** An object. `from` names a similar object, from which it differs little, if one is known. */
+/** Git object. `from`: a similar object and the difference from it, if one is known. */
 export type GitObject = { type: ObjectType; data: Buffer; from?: { base: Oid; delta: Delta } }
 
 export type Signature = { name: string; email: string; at: Date }
@@ -19,14 +19,14 @@ export type CommitFields = {
   message: string
 }
 
-/** End of the year 9999, the last of an ISO date, in seconds since 1970. */
+/** End of the year 9999, the maximum of ISO 8601, in seconds since 1970. */
 const maxSeconds = 253_402_300_799
 
 export function isOid(text: string): boolean {
   return /^[0-9a-f]{40}$/.test(text)
 }
 
-/** The object id of content: SHA-1 over git's header and the content. */
+/** Returns the object id of content: SHA-1 of git's header and the content. */
 export function hashObject(type: ObjectType, data: Buffer): Oid {
   return hash('sha1', Buffer.concat([Buffer.from(`${type} ${data.length}\0`), data]))
 }
@@ -52,7 +52,7 @@ export function treeOfCommit(data: Buffer): Oid {
   return line.slice(5)
 }
 
-/** Parents of the commit. The first is the previous head of its branch. */
+/** Returns the parents of a commit. The first is the previous head of its branch. */
 export function parentsOfCommit(data: Buffer): Oid[] {
   const [header = ''] = data.toString('latin1').split('\n\n', 1)
   return [...header.matchAll(/^parent ([0-9a-f]{40})$/gm)].map(([, oid = '']) => oid)
@@ -81,7 +81,7 @@ export function messageOfCommit(data: Buffer): string {
   return data.toString('utf8', data.indexOf('\n\n') + 2)
 }
 
-/** Dates that git accepts but ISO 8601 cannot express become 1970, so that one such commit does not end a whole history. */
+/** Parses a signature. Dates that ISO 8601 cannot express become 1970, so that one such commit does not break a whole history. */
 function readSignature(data: Buffer, pattern: RegExp): Signature {
   const [header = ''] = data.toString('utf8').split('\n\n', 1)
   const [, name = 'unknown', email = '', seconds = '0'] = pattern.exec(header) ?? []

@@ -1,10 +1,10 @@
 import { corruptObject } from '../git-error.ts'
 import type { ObjectInfo, Oid } from './object.ts'
 
-/** Header of a pack's entry: the inflated size of its content, and the length of the header. */
+/** Header of a pack's entry. `size`: bytes of the inflated content; `length`: bytes of the header. */
 export type EntryHead = { size: number; length: number } & (
   | { type: ObjectInfo['type'] }
-  /** Bytes from the base of the delta to the entry. */
+  /** Distance in bytes from the base of a delta to the entry. */
   | { distance: number }
   | { base: Oid }
 )
@@ -37,7 +37,7 @@ export function decodeEntryHead(bytes: Buffer): EntryHead {
   return { size, length: rest.end, type }
 }
 
-/** 7 bits a byte, the most significant first, each continuation counted from one. */
+/** Decodes 7 bits per byte, most significant first, with each continuation offset by one. */
 function readDistance(bytes: Buffer, at: number): { distance: number; end: number } {
   let [distance, end] = [-1, at]
   for (;;) {
@@ -50,7 +50,7 @@ function readDistance(bytes: Buffer, at: number): { distance: number; end: numbe
   return { distance, end }
 }
 
-/** A number of 7 bits a byte, the least significant first, and where it ends. */
+/** Decodes 7 bits per byte, least significant first. Returns the number, and the offset after it. */
 function readSize(data: Buffer, at: number): { value: number; end: number } {
   let [value, scale, end] = [0, 1, at]
   for (;;) {
@@ -87,7 +87,7 @@ export function applyDelta(base: Buffer, delta: Buffer): Buffer {
       base.copy(result, filled, start, start + length)
       filled += length
     } else {
-      // An instruction of zero is reserved.
+      // The instruction zero is reserved.
       if (instruction === 0 || at + instruction > delta.length || filled + instruction > result.length)
         throw corruptObject(misfit)
       delta.copy(result, filled, at, at + instruction)

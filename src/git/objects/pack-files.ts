@@ -7,22 +7,20 @@ import { indexPack, type PackIndexing } from './index-pack.ts'
 import type { GitObject, Oid } from './object.ts'
 import { encodePack, PackWriter } from './pack-writer.ts'
 
-/**
- * Prefix of temporary files. Not `tmp_`, which `gc --prune=now` removes, and without `.pack` or `.idx` at the end, which git would read.
- */
+/** Prefix of temporary files. Not `tmp_`, which `gc --prune=now` removes, and not a suffix `.pack` or `.idx`, which git would read. */
 const temporaryPrefix = 'ganglion-tmp.'
-/** Extensions of the files of a pack. The index is first: without it, nobody looks for the others. */
+/** Extensions of a pack's files. The index is first: without it, readers ignore the others. */
 const extensions = ['.idx', '.pack', '.rev', '.bitmap']
 const keptBy = 'ganglion '
-/** Content of a `.keep` file. It lets other processes tell whether its maker still runs. */
+/** Content of a `.keep` file, from which other processes can tell whether its creator is still running. */
 export const keptByUs = `${keptBy}${processToken}\n`
 
 /**
- * Writes objects as one pack of a bare repository. Once this resolves, they are on the disk and visible to every git.
+ * Writes objects as one pack of a bare repository. When this resolves, they are on disk and visible to every git.
  *
- * A `.keep` file protects the pack, as when native git receives one: until a ref leads to the objects, a `gc --prune=now` or `repack -ad`
+ * A `.keep` file protects the pack, as when native git receives one: until refs lead to the objects, a `gc --prune=now` or `repack -ad`
  * would remove them.
- * @returns a function that removes the `.keep` file, once the refs have moved
+ * @returns a function that removes the `.keep` file, to be called once the refs have moved
  */
 export async function writePack(gitDir: string, objects: ReadonlyMap<Oid, GitObject>): Promise<() => Promise<void>> {
   const { name, ...bytes } = await encodePack(objects)
@@ -38,7 +36,7 @@ export async function writePack(gitDir: string, objects: ReadonlyMap<Oid, GitObj
   return release
 }
 
-/** Absolute paths of a pack and its index before git can find them. */
+/** Absolute paths of a pack and its index while git cannot find them. */
 export type StagedPack = { pack: string; index: string }
 
 /** Returns the paths of a pack to stage. @param name unique among the packs that are staged at the same time */
@@ -47,12 +45,12 @@ export function stagedPack(gitDir: string, name: string): StagedPack {
   return { pack: `${temporary}.pack.tmp`, index: `${temporary}.idx.tmp` }
 }
 
-/** Writes a pack and its index to where git does not find them. They are on the disk when this resolves. */
+/** Writes a pack and its index where git does not find them. They are on disk when this resolves. */
 export async function stagePack(staged: StagedPack, { pack, index }: { pack: Buffer; index: Buffer }): Promise<void> {
   await Promise.all([writeSynced(staged.pack, pack, 0o444), writeSynced(staged.index, index, 0o444)])
 }
 
-/** Stages a pack that `fill` writes object by object. It is on the disk when this resolves. @returns its checksum */
+/** Stages a pack that `fill` writes object by object. It is on disk when this resolves. @returns its checksum */
 export async function stageWrittenPack(
   staged: StagedPack,
   count: number,
@@ -65,7 +63,7 @@ export async function stageWrittenPack(
   })
 }
 
-/** Stages a pack that is received, once it is indexed; see {@link indexPack}. It is on the disk when this resolves. @returns its checksum */
+/** Stages a received pack and indexes it; see {@link indexPack}. It is on disk when this resolves. @returns its checksum */
 export async function stageReceivedPack(
   staged: StagedPack,
   bytes: AsyncIterable<Buffer>,
@@ -95,14 +93,14 @@ export async function discardPack({ pack, index }: StagedPack): Promise<void> {
   await Promise.all([remove(pack), remove(index)])
 }
 
-/** A pack of a repository, without an extension. */
+/** Returns the path of a pack, without an extension. */
 export function packPath(gitDir: string, name: string): string {
   return join(packFolder(gitDir), `pack-${name}`)
 }
 
 /**
- * Gives a pack and its index, which are on the disk, the names by which git finds them, durably: the pack first.
- * @param final without an extension
+ * Renames a staged pack and its index durably, the pack first, so that git finds them.
+ * @param final path without an extension
  */
 export async function publishPack({ pack, index }: StagedPack, final: string): Promise<void> {
   await rename(pack, `${final}.pack`)
@@ -115,7 +113,7 @@ export async function removePack(path: string): Promise<void> {
   for (const extension of extensions) await remove(path + extension)
 }
 
-/** Removes leftovers of crashed writers: incomplete packs, and `.keep` files of packs that nobody waits for. */
+/** Removes leftovers of crashed writers: incomplete packs, and obsolete `.keep` files. */
 export async function clearAbandonedPacks(gitDir: string): Promise<void> {
   const folder = packFolder(gitDir)
   for (const name of await readdir(folder)) {

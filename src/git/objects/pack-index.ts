@@ -3,18 +3,18 @@ import type { Oid } from './object.ts'
 
 const magic = 0xff744f63
 const version = 2
-/** Bytes of the fan-out table: the number of objects up to each first byte. */
+/** Bytes of the fan-out table, which has the number of objects up to each first byte of an id. */
 const fanoutBytes = 256 * 4
 const oidBytes = 20
-/** An offset with this bit is a place in the table of 8-byte offsets. */
+/** Flag of an offset that is a position in the table of 8-byte offsets. */
 const isLarge = 0x80000000
 
 /** Offsets of the objects of a pack, from its index: versions 1 and 2 of gitformat-pack(5). */
 export class PackIndex {
   readonly #data: Buffer
-  /** Version 1 has no magic, and each offset in front of its object's id. */
+  /** True for version 1, which has no magic number, and each offset before its object's id. */
   readonly #isFirst: boolean
-  /** Offset of the first object id, and the bytes from one to the next. */
+  /** Offset of the first object id, and the bytes from one id to the next. */
   readonly #oids: number
   readonly #stride: number
   readonly count: number

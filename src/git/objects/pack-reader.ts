@@ -11,17 +11,17 @@ import { applyDelta, decodeEntryHead, longestHead, resultSize } from './pack-ent
 import type { PackIndex } from './pack-index.ts'
 
 const longestChain = 10_000
-/** Files that are open, of all repositories. */
+/** Open files of all repositories. */
 const openFiles = new LRUCache<PackReader, number>({ max: 256, dispose: (descriptor) => closeSync(descriptor) })
 
-/** Bytes of a delta that hold the sizes of its base and of what it makes, at most. */
+/** Maximum bytes of the two sizes at the start of a delta, of its base and its result. */
 const bothSizes = 20
-/** Bytes that are read at once of an entry that is to be inflated: most need no second read. */
+/** Bytes of an entry to inflate that are read first. Most entries need no second read. */
 const firstRead = 4096
 
 /**
- * An entry of a pack: what it holds compressed, from `start`, and its size when it is inflated. `begun`: what is read of it already.
- * `base`: where a delta's base begins.
+ * Entry of a pack. `size`: inflated size; `start`: offset of its compressed content; `begun`: bytes read so far; `base`: offset of a
+ * delta's base.
  */
 type Entry = { size: number; start: number; begun: Buffer } & (
   | { type: ObjectInfo['type']; base?: undefined }
@@ -32,18 +32,18 @@ export type RawEntry = { size: number; body: Buffer } & ({ type: ObjectInfo['typ
 /** Cache of bases of deltas, by pack and offset. */
 export type BaseCache = LRUCache<string, { type: ObjectInfo['type']; data: Buffer }>
 
-/** @param maxBytes of what is kept. */
+/** Creates a cache. @param maxBytes of all cached objects */
 export function newBaseCache(maxBytes: number): BaseCache {
   return new LRUCache({ maxSize: maxBytes, sizeCalculation: ({ data }) => data.length + 512 })
 }
 
-/** Reads objects of one pack (gitformat-pack(5)), which never changes. Methods throw ENOENT when it was removed meanwhile. */
+/** Reads objects of one pack (gitformat-pack(5)), which never changes. Methods throw ENOENT if it was removed meanwhile. */
 export class PackReader {
   readonly #path: string
   readonly #index: Pick<PackIndex, 'offsetOf'>
   readonly #bases: BaseCache
 
-  /** @param path of the pack. */
+  /** Opens a pack. @param path of the file */
   constructor(path: string, index: Pick<PackIndex, 'offsetOf'>, bases: BaseCache) {
     this.#path = path
     this.#index = index
@@ -78,7 +78,7 @@ export class PackReader {
     return { type: found.type as ObjectType, data: found.data }
   }
 
-  /** Type and size, without reading the object. @throws {GitError} `corrupt-object` */
+  /** Returns type and size, without reading the object. @throws {GitError} `corrupt-object` */
   info(offset: number): ObjectInfo {
     let entry = this.#entryAt(offset)
     const size = entry.base === undefined ? entry.size : this.#resultSize(entry)
@@ -89,23 +89,23 @@ export class PackReader {
     return { type: entry.type, size }
   }
 
-  /** The bytes of an object that is no delta, as they are inflated; undefined for a delta. */
+  /** Streams the inflated bytes of an object that is no delta; undefined for a delta. */
   stream(offset: number): AsyncIterable<Buffer> | undefined {
     const entry = this.#entryAt(offset)
     if (entry.base !== undefined) return undefined
     const source = createReadStream(this.#path, { start: entry.start })
-    // The inflater ends where the object does, and has no use for what follows.
+    // The inflater stops at the end of the object, and ignores further bytes.
     return pipeline(source, createInflate(), () => {})
   }
 
-  /** An entry as it is stored. @param end where the next one begins. @throws {GitError} `corrupt-object` */
+  /** Returns an entry as stored. @param end offset of the next entry @throws {GitError} `corrupt-object` */
   async raw(offset: number, end: number): Promise<RawEntry> {
     const { start, size, type, base } = this.#entryAt(offset)
     const body = await this.#body(start, end - start)
     return base === undefined ? { size, body, type } : { size, body, base }
   }
 
-  /** End of the last entry: the checksum of the pack follows. */
+  /** Offset after the last entry, where the checksum of the pack begins. */
   get end(): number {
     return statSync(this.#path).size - 20
   }
@@ -156,7 +156,7 @@ export class PackReader {
     return data.subarray(0, readSync(descriptor, data, 0, length, at))
   }
 
-  /** Reads through a file handle of its own: a shared one may be closed meanwhile. */
+  /** Reads with a separate file handle, since a shared one may be closed meanwhile. */
   async #bytesInThread(at: number, length: number): Promise<Buffer> {
     const file = await open(this.#path)
     try {

@@ -6,16 +6,16 @@ import type { Delta, GitObject, ObjectInfo, ObjectType, Oid } from './object.ts'
 
 const typeCode = { commit: 1, tree: 2, blob: 3, tag: 4, offsetDelta: 6 } as const
 
-/** Maximum depth of a chain of deltas, as in git: each step is one more object to read. */
+/** Maximum length of a chain of deltas, as in git: each step is one more object to read. */
 const deepestChain = 50
-/** Bytes that are gathered before they are written. */
+/** Minimum bytes that are collected before they are written. */
 const batchBytes = 1024 * 1024
 
 /** Object as a pack stores it: whole, or as a delta of an object that was added before. `size`: bytes of `body` before compression. */
 type PackedObject = { size: number; body: Buffer } & ({ type: ObjectInfo['type'] } | { base: Oid })
 type IndexEntry = { oid: Oid; offset: number; crc: number }
 
-/** Writes a pack (version 2 of gitformat-pack(5)) to a file, object by object, and remembers what its index needs. */
+/** Writes a pack (version 2 of gitformat-pack(5)) to a file, object by object, and collects the entries of its index. */
 export class PackWriter {
   readonly #file: Pick<FileHandle, 'writeFile'>
   readonly #hash = createHash('sha1')
@@ -24,7 +24,7 @@ export class PackWriter {
   #waitingBytes = 0
   #end = 0
 
-  /** @param count number of objects that will be added */
+  /** Writes the header. @param count number of objects that will be added */
   constructor(file: Pick<FileHandle, 'writeFile'>, count: number) {
     this.#file = file
     const header = Buffer.alloc(12)
@@ -46,7 +46,7 @@ export class PackWriter {
     if (this.#waitingBytes > batchBytes) await this.#flush()
   }
 
-  /** @returns the index of the pack, and its checksum, by which git names the files. */
+  /** Writes the checksum. @returns the index of the pack, and its checksum, git's name for its files */
   async finish(): Promise<{ name: string; index: Buffer }> {
     const checksum = this.#hash.digest()
     this.#waiting.push(checksum)
@@ -77,8 +77,8 @@ export class PackWriter {
 }
 
 /**
- * Encodes objects as a pack and its index. An object that is said to differ little from one before it is stored as a delta.
- * @returns the bytes of both files, and `name`: the pack's checksum, by which git names the files.
+ * Encodes objects as a pack and its index. An object with a similar one before it is stored as a delta.
+ * @returns the bytes of both files, and `name`: the pack's checksum, git's name for its files
  */
 export async function encodePack(
   objects: ReadonlyMap<Oid, GitObject>,
@@ -96,7 +96,7 @@ export async function encodePack(
   return { name, pack: Buffer.concat(parts), index }
 }
 
-/** Data of an object to compress: the whole, or a delta of `base`. `whole`: bytes of the object. */
+/** Uncompressed data of an object: all of it, or a delta of `base`. `whole`: bytes of the object. */
 type PlainEntry = { plain: Buffer; whole: number; depth: number } & ({ type: ObjectType } | { base: Oid })
 
 function plainEntry({ type, data, from }: GitObject, before: ReadonlyMap<Oid, PlainEntry>): PlainEntry {
@@ -106,7 +106,7 @@ function plainEntry({ type, data, from }: GitObject, before: ReadonlyMap<Oid, Pl
   return { base: from.base, plain: encodeDelta(from.delta, base.whole, whole), whole, depth: base.depth + 1 }
 }
 
-/** Size and type of a packed object: 4 bits of size beside the type, then 7 bits a byte, least significant first. */
+/** Encodes type and size of a packed object: 4 bits of the size next to the type, then 7 bits per byte, least significant first. */
 function entryHeader(type: keyof typeof typeCode, size: number): Buffer {
   const bytes: number[] = []
   let byte = (typeCode[type] << 4) | (size & 0x0f)
@@ -120,7 +120,7 @@ function entryHeader(type: keyof typeof typeCode, size: number): Buffer {
   return Buffer.from(bytes)
 }
 
-/** Encodes the distance to a delta's base: 7 bits a byte, most significant first, each continuation counted from one. */
+/** Encodes the distance to a delta's base: 7 bits per byte, most significant first, with each continuation offset by one. */
 function encodeOffset(distance: number): Buffer {
   const bytes = [distance & 0x7f]
   for (let rest = Math.floor(distance / 128); rest > 0; rest = Math.floor(rest / 128))
@@ -148,7 +148,7 @@ function encodeSize(size: number): Buffer {
 
 const longestCopy = 0xffff
 
-/** Instructions that take a range of the base. */
+/** Yields instructions that copy a range of the base. */
 function* copies(from: number, length: number): Generator<Buffer> {
   for (let done = 0; done < length; done += longestCopy) {
     const instruction = Buffer.alloc(7)
@@ -161,7 +161,7 @@ function* copies(from: number, length: number): Generator<Buffer> {
 
 const longestInsert = 0x7f
 
-/** Instructions that add bytes. */
+/** Yields instructions that insert bytes. */
 function* inserts(bytes: Buffer): Generator<Buffer> {
   for (let done = 0; done < bytes.length; done += longestInsert) {
     const part = bytes.subarray(done, done + longestInsert)
@@ -169,10 +169,10 @@ function* inserts(bytes: Buffer): Generator<Buffer> {
   }
 }
 
-/** An offset above this stands in a table of its own, with 8 bytes. */
+/** Maximum offset in the table of 4-byte offsets. Larger ones are in a separate table of 8 bytes each. */
 const largestOffset = 0x7fffffff
 
-/** The index of a pack (version 2). Sorts the entries by id. */
+/** Encodes the index of a pack (version 2). Sorts the entries by id. */
 export function encodeIndex(entries: IndexEntry[], packChecksum: Buffer): Buffer {
   entries.sort((a, b) => (a.oid < b.oid ? -1 : 1))
   const count = entries.length

@@ -1,11 +1,11 @@
 import { GitError } from '../git-error.ts'
 import type { Delta, Oid } from './object.ts'
 
-/** An octal file mode as trees hold it. */
+/** Octal file mode as in trees. */
 export type Mode = '100644' | '100755' | '120000' | '160000' | '40000' | (string & {})
 /**
- * One entry of a tree. `name` is a binary string (one character a byte, as `latin1` decodes it): names that are not
- * UTF-8 survive an edit of their neighbours, and comparing such strings compares bytes.
+ * Entry of a tree. `name` is a binary string (one character per byte, as decoded by `latin1`), so that names that are
+ * not UTF-8 survive changes of other entries, and comparing strings compares bytes.
  */
 export type GitTreeEntry = { mode: Mode; name: string; oid: Oid }
 
@@ -17,7 +17,7 @@ export function fromBinaryName(name: string): string {
   return Buffer.from(name, 'latin1').toString('utf8')
 }
 
-/** The entry of a tree that begins at `at`, and where it ends. @throws {GitError} `corrupt-object` */
+/** Decodes the entry at an offset of a tree. Returns the offset after it, too. @throws {GitError} `corrupt-object` */
 export function decodeEntry(data: Buffer, at: number): { entry: GitTreeEntry; end: number } {
   const space = data.indexOf(0x20, at)
   const nul = data.indexOf(0, space)
@@ -31,12 +31,12 @@ export function decodeEntry(data: Buffer, at: number): { entry: GitTreeEntry; en
   return { entry, end }
 }
 
-/** Modes of a folder, and of a commit of another repository. */
+/** Modes of a folder, and of a submodule: a commit of another repository. */
 export const [folderMode, submoduleMode] = ['40000', '160000'] as const
 
 const modes: ReadonlySet<string> = new Set(['100644', '100755', '120000', submoduleMode, folderMode])
 
-/** Old versions of git wrote other modes, which every git reads as one of these. */
+/** Returns the mode that every git reads for a mode written by an old version. */
 export function canonicalMode(mode: Mode): Mode {
   if (modes.has(mode)) return mode
   const bits = Number.parseInt(mode, 8)
@@ -44,7 +44,7 @@ export function canonicalMode(mode: Mode): Mode {
   return kind === '100000' ? ((bits & 0o100) === 0 ? '100644' : '100755') : kind
 }
 
-/** A git tree object: its entries in git's order, and its bytes. Immutable: an edit gives another tree. */
+/** Tree object of git, with its entries in git's order. Immutable. */
 export class Tree {
   static readonly empty = new Tree([], [], Buffer.alloc(0))
   readonly entries: readonly GitTreeEntry[]
@@ -76,8 +76,8 @@ export class Tree {
   }
 
   /**
-   * This tree with one name set to an entry, or without it, and what differs between the bytes of the two (nothing where
-   * the entry moves to another place, as a file that becomes a folder may).
+   * Returns this tree with an entry set or removed, and the difference of their bytes (undefined if the entry moves, as
+   * when a file becomes a folder).
    */
   with(name: string, entry: Omit<GitTreeEntry, 'name'> | undefined): { tree: Tree; delta: Delta | undefined } {
     const known = this.#indexOf(name)
@@ -106,7 +106,7 @@ export class Tree {
     return { tree: new Tree(entries, offsets, data), delta: { at, removed: end - at, insert } }
   }
 
-  /** A name has one entry, but where it stands depends on whether that is a folder. */
+  /** Returns the index of the entry with a name. Its position depends on whether it is a folder. */
   #indexOf(name: string): number | undefined {
     for (const key of [name, `${name}/`]) {
       const index = this.#lowerBound(key)
@@ -128,7 +128,7 @@ export class Tree {
   }
 }
 
-/** Git orders a tree by name, with a folder's name as if it ended in a slash. */
+/** Returns the key by which git orders a tree: the name, with a trailing slash for a folder. */
 export function sortKey({ mode, name }: GitTreeEntry): string {
   return mode === folderMode ? `${name}/` : name
 }
@@ -142,8 +142,8 @@ export type EntryChange = { was?: GitTreeEntry; is?: GitTreeEntry }
 const step = 4096
 
 /**
- * The entries in which two trees differ, in git's order. A file that is replaced by a folder of its name is two changes. Only what
- * differs is decoded: a folder of 10,000 files is mostly as it was.
+ * Yields the entries in which two trees differ, in git's order. A file replaced by a folder of its name is two changes. Decodes
+ * only differing parts: most of a folder of 10,000 files is unchanged.
  * @throws {GitError} `corrupt-object`
  */
 export function* differingEntries(before: Buffer, after: Buffer): Generator<EntryChange> {
@@ -177,7 +177,7 @@ function isSame(a: Buffer, at: number, b: Buffer, bt: number, length: number): b
   return a.compare(b, bt, bt + length, at, at + length) === 0
 }
 
-/** Returns how many of `length` bytes are whole entries. */
+/** Returns the part of `length` bytes that consists of whole entries. */
 function wholeEntries(tree: Buffer, start: number, length: number): number {
   let end = start
   for (;;) {

@@ -5,21 +5,21 @@ import type { Oid } from '../objects/object.ts'
 import { clearPackedRefsLock, isStale, staleLockAfterMs, unlessMissing, withLocks } from './ref-lock.ts'
 import { removePackedRefs } from './refs.ts'
 
-/** Attempts to create a folder that another writer removes because it is empty. */
+/** Maximum attempts to create a folder that another writer removes because it is empty. */
 const attempts = 10
 
 /**
- * Moves many refs below one folder, which are derived from something else and overwritten without a check. Nothing that is made
- * or moved is flushed to the disk: a power cut may lose it, or leave files that {@link clearBrokenRefs} removes.
- * @param changes what each ref is to hold; undefined: it goes.
- * @throws {GitError} `lock-held` where another writer keeps one of them for long.
+ * Moves many refs in one folder, which are derived from other data and overwritten without a check. Nothing is flushed to disk:
+ * a power cut may lose the moves, or leave files that {@link clearBrokenRefs} removes.
+ * @param changes new value of each ref; undefined removes it
+ * @throws {GitError} `lock-held` if another writer keeps one of them locked for long
  */
 export async function moveDerivedRefs(
   gitDir: string,
   folder: string,
   changes: ReadonlyMap<string, Oid | undefined>,
 ): Promise<void> {
-  // Removal first, out of the way of names that lie below.
+  // Removals first, since new names may be below removed ones.
   await removeRefs(
     gitDir,
     folder,
@@ -28,7 +28,7 @@ export async function moveDerivedRefs(
   for (const [ref, to] of changes) if (to !== undefined) await setRef(gitDir, ref, to)
 }
 
-/** Under the lock of `packed-refs`, so that nobody packs a ref meanwhile that is to go. */
+/** Removes refs under the lock of `packed-refs`, so that nobody packs one of them meanwhile. */
 async function removeRefs(gitDir: string, folder: string, refs: readonly string[]): Promise<void> {
   if (refs.length === 0) return
   await clearPackedRefsLock(gitDir, staleLockAfterMs)
@@ -38,7 +38,7 @@ async function removeRefs(gitDir: string, folder: string, refs: readonly string[
     for (const ref of refs) {
       const path = join(gitDir, ref)
       if ((await readFile(path).catch(unlessNoFile)) === undefined) continue
-      // A git that has packed the ref may take it away first, and its folder.
+      // A git that has packed the ref may remove it, and its folder, first.
       await withLocks(gitDir, [`${path}.lock`], nothing, () => unlink(path)).catch(unlessMissing)
       await removeEmptyFolders(dirname(path), join(gitDir, folder))
     }
@@ -59,7 +59,7 @@ async function setRef(gitDir: string, ref: string, to: Oid): Promise<void> {
   }
 }
 
-/** Empty folders are all that may be in a ref's way. */
+/** Renames a lock to its ref. Removes empty folders at the path, which are all that can be in the way. */
 async function replace(path: string): Promise<void> {
   try {
     await rename(`${path}.lock`, path)
@@ -78,12 +78,12 @@ async function removeEmptyFolders(folder: string, root: string): Promise<void> {
     try {
       await rmdir(path)
     } catch {
-      return // It is not empty, or another process has removed it.
+      return // The folder is not empty, or another process has removed it.
     }
   }
 }
 
-/** Removes what a crash left below a folder of derived refs: files that hold no object id, and locks that nobody holds. */
+/** Removes what a crash left in a folder of derived refs: files without an object id, and abandoned locks. */
 export async function clearBrokenRefs(gitDir: string, folder: string): Promise<void> {
   const entries = await readdir(join(gitDir, folder), { recursive: true, withFileTypes: true }).catch(unlessMissing)
   for (const entry of entries ?? []) {

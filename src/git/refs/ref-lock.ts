@@ -12,9 +12,9 @@ const patienceMs = 15_000
 const lockOwnerPrefix = 'ganglion-lock.'
 
 /**
- * Takes a lock of git: a file that only one can make. One that outlived its writer is taken away.
- * @param owner a file that names our process. The lock is a hard link to it, so that after a crash the next holder can tell whose it was.
- * @throws {GitError} `lock-held` when another writer keeps it
+ * Takes a lock of git, a file that only one process can create. Removes an abandoned one.
+ * @param owner file that names our process. The lock is a hard link to it, so that after a crash the next holder can tell whose it was.
+ * @throws {GitError} `lock-held` if another writer keeps it
  */
 async function takeLock(gitDir: string, owner: string, lock: string): Promise<void> {
   const until = Date.now() + patienceMs
@@ -30,7 +30,7 @@ async function takeLock(gitDir: string, owner: string, lock: string): Promise<vo
   }
 }
 
-/** Whether a lock outlived its writer: ours, whose process is gone, or anybody's, that has been there for long. */
+/** True if a lock is abandoned: one of ours whose process is gone, or any that is old. */
 async function isAbandoned(gitDir: string, lock: string): Promise<boolean> {
   const held = await stat(lock).catch(unlessMissing)
   if (held === undefined) return false
@@ -43,7 +43,7 @@ async function isAbandoned(gitDir: string, lock: string): Promise<boolean> {
   return false
 }
 
-/** Removes what crashed writers left behind: lock owners whose process is gone, together with the locks they held. */
+/** Removes leftovers of crashed writers: lock owners whose process is gone, with their locks. */
 export async function clearAbandonedLocks(gitDir: string, refs: readonly string[]): Promise<void> {
   for (const ref of refs) {
     const lock = join(gitDir, `${ref}.lock`)
@@ -58,7 +58,7 @@ function isAbandonedOwner(name: string): boolean {
   return name.startsWith(lockOwnerPrefix) && isProcessGone(name.slice(lockOwnerPrefix.length))
 }
 
-/** Holds the locks of some files of a repository while `use` runs. @param content what the locks hold, and whether it is flushed. */
+/** Holds the locks of some files of a repository while `use` runs. @param content of the lock files, and whether it is flushed */
 export async function withLocks<T>(
   gitDir: string,
   locks: readonly string[],
@@ -75,35 +75,34 @@ export async function withLocks<T>(
     }
     return await use()
   } finally {
-    // One that was renamed is no longer there.
+    // A lock that was renamed no longer exists.
     for (const lock of held) await unlink(lock).catch(unlessMissing)
     await unlink(owner)
   }
 }
 
-/** A lock on a ref that another writer has held for longer than this, in milliseconds, is taken to be left behind by a crash. */
+/** Milliseconds after which a lock of another writer counts as left behind by a crash. */
 export const staleLockAfterMs = 10_000
 
-/** Whether nobody has written to a file for long; undefined where there is none. */
+/** True if nobody has written to a file for a time; undefined if it does not exist. */
 export async function isStale(path: string, staleAfterMs: number): Promise<boolean | undefined> {
   const held = await stat(path).catch(unlessMissing)
   return held && Date.now() - held.mtimeMs > staleAfterMs
 }
 
-/** Removes a lock of git that nobody has written to for long. */
+/** Removes a lock of git to which nobody has written for a time. */
 export async function clearStaleLock(path: string, staleAfterMs: number): Promise<void> {
   if (await isStale(path, staleAfterMs)) await unlink(path).catch(unlessMissing)
 }
 
 /**
- * Removes the files that a git leaves behind when it is killed while it writes `packed-refs`. As long as they are there, no other git
- * can write that file.
- * @param staleAfterMs how long nobody has written to them
+ * Removes the files that a killed git leaves while it writes `packed-refs`, because no other git can write that file then.
+ * @param staleAfterMs milliseconds without a write
  */
 export async function clearPackedRefsLock(gitDir: string, staleAfterMs: number): Promise<void> {
   const paths = ['packed-refs.new', 'packed-refs.lock'].map((name) => join(gitDir, name))
   const stale = await Promise.all(paths.map((path) => isStale(path, staleAfterMs)))
-  // A git that is at work keeps its new file growing.
+  // A running git keeps writing to its new file.
   if (stale.includes(false)) return
   for (const [at, path] of paths.entries()) if (stale[at]) await unlink(path).catch(unlessMissing)
 }

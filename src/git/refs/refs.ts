@@ -8,7 +8,7 @@ import { GitError } from '../git-error.ts'
 import { isOid, type Oid } from '../objects/object.ts'
 import { unlessMissing, withLocks } from './ref-lock.ts'
 
-/** The commit that a ref names, or undefined. A loose ref wins over a packed one, as in git. */
+/** Returns the commit of a ref, or undefined. A loose ref wins over a packed one, as in git. */
 export async function readRef(gitDir: string, ref: string): Promise<Oid | undefined> {
   const loose = readLooseRef(gitDir, ref)
   if (loose === undefined) return findPackedRef(gitDir, ref)
@@ -16,10 +16,10 @@ export async function readRef(gitDir: string, ref: string): Promise<Oid | undefi
   throw new GitError('bad-ref', `${ref} ${loose === '' ? 'is empty' : 'does not hold an object id'}`)
 }
 
-/** Every ref of a repository, or of one folder of it, by name. One that is broken is left out, and so is one that names another. */
+/** Returns the refs of a repository, or of a folder of it, by name. Leaves out broken and symbolic refs. */
 export async function listRefs(gitDir: string, folder = 'refs'): Promise<Map<string, Oid>> {
   const path = folder.replace(/\/$/, '')
-  // Before what is packed: a ref that is packed meanwhile is in one of them.
+  // Reads loose refs first: a ref that is packed meanwhile is then in at least one of the two.
   const loose = looseRefs(gitDir, path)
   const packed = [...readPackedRefs(gitDir)].filter(([ref]) => ref.startsWith(`${path}/`) && !loose.has(ref))
   const all = [...packed, ...[...loose].filter(([, oid]) => isOid(oid))]
@@ -27,9 +27,9 @@ export async function listRefs(gitDir: string, folder = 'refs'): Promise<Map<str
 }
 
 /**
- * Names the refs that hold no object id, or the id of an object that is missing or unreadable. For one of them git fails every clone
- * and push.
- * @param except refs and folders that are not looked at
+ * Returns the refs without an object id, or with that of a missing or unreadable object. One such ref makes git fail every clone and
+ * push.
+ * @param except refs and folders to ignore
  */
 export async function brokenRefs(
   repository: { gitDir: string; infos(oids: readonly Oid[]): Promise<ReadonlyMap<Oid, unknown>> },
@@ -41,7 +41,7 @@ export async function brokenRefs(
   const loose = folders.filter(isAsked).flatMap((folder) => [...looseRefs(gitDir, folder)])
   const broken: string[] = []
   for (const [ref, held] of new Map([...readPackedRefs(gitDir), ...loose])) {
-    // git passes over a name that it does not allow.
+    // git ignores names that it does not allow.
     if (held.startsWith('ref: ') || !isRefName(ref) || !isAsked(ref)) continue
     const found = await repository.infos([held]).catch(() => undefined)
     if (found?.has(held) !== true) broken.push(ref)
@@ -50,11 +50,11 @@ export async function brokenRefs(
 }
 
 /**
- * Moves a ref from one commit to another, durably, in git's own lock protocol (`<ref>.lock` made exclusively, compare,
- * write, rename), so that native git and other processes may move the same ref at the same time.
- * @param from what the ref must hold now; undefined: it must not exist.
- * @returns false, with nothing changed, when the ref holds something else.
- * @throws {GitError} `lock-held` when another writer keeps the lock.
+ * Moves a ref from one commit to another, durably, by git's own lock protocol (exclusive creation of `<ref>.lock`,
+ * compare, write, rename), so that native git and other processes may move the same ref concurrently.
+ * @param from required value; undefined: the ref must not exist
+ * @returns false, with nothing changed, if the ref has another value
+ * @throws {GitError} `lock-held` if another writer keeps the lock
  */
 export async function updateRef(gitDir: string, ref: string, from: Oid | undefined, to: Oid): Promise<boolean> {
   const path = join(gitDir, ref)
@@ -68,7 +68,7 @@ export async function updateRef(gitDir: string, ref: string, from: Oid | undefin
   })
 }
 
-/** Every request reads refs. From the page cache that takes a tenth of the time that the thread pool would take. */
+/** Reads a loose ref. Synchronous, since every request reads refs: from the page cache it takes a tenth of the time of the thread pool. */
 function readLooseRef(gitDir: string, ref: string): string | undefined {
   try {
     return readIfThere(join(gitDir, ref))?.trim()
@@ -98,7 +98,7 @@ function entriesOf(folder: string) {
   }
 }
 
-/** Whether a name is one that a ref below `refs/` may have, by the rules of git-check-ref-format(1). */
+/** True if a ref below `refs/` may have this name, by the rules of git-check-ref-format(1). */
 export function isRefName(name: string): boolean {
   const components = name.split('/')
   if (components.length < 2 || components[0] !== 'refs') return false
@@ -109,31 +109,31 @@ export function isRefName(name: string): boolean {
 
 const oidLength = 40
 
-/** The refs that stand together in one file (gitrepository-layout(5)), in its order. */
+/** Returns the refs in `packed-refs` (gitrepository-layout(5)), in the order of the file. */
 function readPackedRefs(gitDir: string): Map<string, Oid> {
   const entries = readLines(gitDir).filter((line) => isEntry(line))
   return new Map(entries.map((line) => [line.slice(oidLength + 1), line.slice(0, oidLength)]))
 }
 
-/** Finds one packed ref without parsing the others: each request does this. */
+/** Finds one packed ref without parsing the others, since each request does this. */
 function findPackedRef(gitDir: string, ref: string): Oid | undefined {
   const text = readText(gitDir)
   const end = text.indexOf(` ${ref}\n`)
   return end < 0 ? undefined : text.slice(end - oidLength, end)
 }
 
-/** Takes refs out of the file, durably, if they are in it. The caller holds its lock. */
+/** Removes refs from `packed-refs`, durably. The caller must hold its lock. */
 export async function removePackedRefs(gitDir: string, refs: ReadonlySet<string>): Promise<void> {
   let isRemoved = false
   const lines = readLines(gitDir)
   const kept = lines.filter((line) => {
-    // The target of a tag is in a line of its own behind it.
+    // A tag is followed by a line with its target.
     if (isEntry(line)) isRemoved = refs.has(line.slice(oidLength + 1))
     return !isRemoved || line.startsWith('#')
   })
   if (kept.length === lines.length) return
   const path = join(gitDir, 'packed-refs.new')
-  // Only the holder of the lock may have this file, so an existing one is left from a writer that was killed.
+  // Only the holder of the lock may write this file, so an existing one is from a killed writer.
   await unlink(path).catch(unlessMissing)
   await writeSynced(path, kept.map((line) => `${line}\n`).join(''))
   await rename(path, join(gitDir, 'packed-refs'))
@@ -147,7 +147,7 @@ function readLines(gitDir: string): string[] {
   return readText(gitDir).split('\n').filter(Boolean)
 }
 
-/** The file, with a line end at its end; nothing where there is none. */
+/** Returns the content of `packed-refs` with a final line feed; empty if there is none. */
 function readText(gitDir: string): string {
   const text = readIfThere(join(gitDir, 'packed-refs'))
   return text === undefined ? '' : `${text.trimEnd()}\n`

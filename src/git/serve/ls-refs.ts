@@ -5,20 +5,20 @@ import { LRUCache } from 'lru-cache'
 import { listRefs } from '../refs/refs.ts'
 import { encodePacket, flushPacket, PacketReader, PktLineError, packetText, startingWith } from './pkt-line.ts'
 
-/** A request for refs is far smaller; one that is not is served without a look at it. */
+/** Maximum bytes of a request that is inspected. Requests for refs are far smaller; larger ones go to git directly. */
 const maxPeek = 64 * 1024
 
-/** A request of protocol v2 for refs (gitprotocol-v2(5)). */
+/** Request of protocol v2 for refs (gitprotocol-v2(5)). */
 export type LsRefs = {
-  /** Beginnings of the names that are asked for; none: all refs, or too many to tell. */
+  /** Requested prefixes of names; none: all refs, or too many prefixes to list. */
   refPrefixes: readonly string[]
-  /** All other lines, those in front of the arguments included. */
+  /** All other lines, including those before the arguments. */
   others: readonly string[]
 }
 
 /**
  * Reads the beginning of a request of protocol v2 to `upload-pack`.
- * @returns the arguments of an `ls-refs`; undefined for any other request, also one that git will refuse. `body` is the whole request.
+ * @returns the arguments of an `ls-refs`; undefined for any other request, and for one that git will reject. `body`: the whole request
  */
 export async function peekLsRefs(
   request: AsyncIterable<Buffer>,
@@ -55,9 +55,9 @@ const understood = /^(?:agent=.*|session-id=.*|object-format=sha1|peel|symrefs|u
 const answerable = /^(?:HEAD$|refs\/heads\/|refs\/tags\/)/
 
 /**
- * Returns the response of git if it takes no more than to read the branches: as when somebody clones or fetches, and there are
- * no tags. Nothing where git itself must be asked.
- * @param broken refs that are left out
+ * Returns git's response if reading the branches is enough for it, as for a clone or fetch without tags. Undefined if git
+ * itself must respond.
+ * @param broken refs to leave out
  */
 export async function answerLsRefs(
   gitDir: string,
@@ -80,18 +80,18 @@ export async function answerLsRefs(
   return Buffer.concat([...lines, flushPacket])
 }
 
-/** Repositories and versions of the protocol whose advertisement is kept. */
+/** Maximum cached advertisements, one for each repository and version of the protocol. */
 const maxKept = 1_000
-/** Bytes; git's has some hundred. */
+/** Maximum bytes of an advertisement. Git's has some hundred. */
 const maxAdvertisement = 4096
-/** Milliseconds until git is asked again, which may be another by then. */
+/** Milliseconds until an advertisement is read again, since git may be upgraded. */
 const keptForMs = 10 * 60_000
 
 type Kept = { config: string; bytes: Buffer }
 
 /**
- * Returns the capabilities of `upload-pack` in version 2 of the protocol (gitprotocol-v2(5)). They depend on git and on the
- * repository's configuration, not on its refs, so that not every clone and fetch needs a git to say it.
+ * Cached capabilities of `upload-pack` in version 2 of the protocol (gitprotocol-v2(5)). They depend on git and on the
+ * repository's configuration, not on its refs, so most clones and fetches need no git process for them.
  */
 export class Advertisements {
   readonly #kept = new LRUCache<string, Kept>({ max: maxKept, ttl: keptForMs })
@@ -101,7 +101,7 @@ export class Advertisements {
     return kept !== undefined && kept.config === stampOf(gitDir) ? kept.bytes : undefined
   }
 
-  /** Passes on what git says, and keeps it if git says all of it. */
+  /** Passes on git's output, and caches it if it is complete. */
   async *keep(gitDir: string, protocol: string, output: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     const config = stampOf(gitDir)
     const pieces: Buffer[] = []
@@ -114,7 +114,7 @@ export class Advertisements {
   }
 }
 
-/** Changes whenever the configuration is written. */
+/** Returns a text that changes whenever the configuration is written. */
 function stampOf(gitDir: string): string {
   const { ino, size, mtimeMs } = statSync(join(gitDir, 'config'))
   return `${ino} ${size} ${mtimeMs}`

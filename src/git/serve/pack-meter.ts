@@ -3,12 +3,12 @@ import { createInflate, type Inflate, inflateSync } from 'node:zlib'
 import { hasCode } from '../../system/error-code.ts'
 import { decodeEntryHead, resultSize } from '../objects/pack-entry.ts'
 
-/** Bounds of what a pack unpacks to. */
+/** Limits of an unpacked pack. */
 export type PackLimits = {
   maxObjects: number
-  /** Bytes of one object, and of the result of one delta. */
+  /** Maximum bytes of one object, and of the result of one delta. */
   maxObjectBytes: number
-  /** Bytes of all objects and results of deltas together. */
+  /** Maximum bytes of all objects and results of deltas together. */
   maxUnpackedBytes: number
 }
 
@@ -18,21 +18,21 @@ export class PackRefused extends Error {}
 const headerBytes = 12
 /** Maximum bytes of an entry's header: a size, and an offset or the id of a base. */
 const maxHeadBytes = 29
-/** Objects up to this size are inflated in one call, which is five times faster and takes some microseconds. */
+/** Maximum bytes of an object that is inflated in one call, which is five times faster and takes some microseconds. */
 const maxSyncBytes = 16 * 1024
 const syncBeforePause = 200
 /** Maximum bytes of the two sizes at the beginning of a delta. */
 const deltaHeadBytes = 18
 const megabyte = 1024 * 1024
 
-/** Thrown inside when the pack ends too early. */
+/** Internal error for a pack that ends too early. */
 const ended = new Error('The pack ends too early')
 
 type Step<T> = AsyncGenerator<Buffer, T>
 
 /**
- * Passes a pack on (gitformat-pack(5)), each object once it is known to fit the limits. So `index-pack`, which allocates what an object's
- * header announces, never sees a header that announces too much. A pack that ends too early is passed on as it is, and git rejects it.
+ * Passes on a pack (gitformat-pack(5)), each object after it is known to fit the limits. So `index-pack`, which allocates the size in an
+ * object's header, never sees an excessive one. A pack that ends too early is passed on, and git rejects it.
  * @throws {PackRefused}
  */
 export async function* meterPack(pack: AsyncIterator<Buffer>, limits: PackLimits): AsyncGenerator<Buffer> {
@@ -42,7 +42,7 @@ export async function* meterPack(pack: AsyncIterator<Buffer>, limits: PackLimits
 class PackMeter {
   readonly #pack: AsyncIterator<Buffer>
   readonly #limits: PackLimits
-  /** Received bytes that were not passed on yet, and the number of them that are checked. */
+  /** Received bytes that were not passed on yet, and the number of checked ones. */
   #bytes: Buffer = Buffer.alloc(0)
   #checked = 0
   #unpacked = 0
@@ -64,7 +64,7 @@ class PackMeter {
     } catch (error) {
       if (error !== ended) throw error
     }
-    // The checksum, or what there is of a pack that ends too early.
+    // Passes on the checksum, or the rest of a pack that ends too early.
     do yield this.#bytes
     while (await this.#receive(this.#bytes.length))
   }
@@ -73,7 +73,7 @@ class PackMeter {
     return this.#bytes.subarray(this.#checked)
   }
 
-  /** Waits for more bytes, and drops those that were passed on. Returns false at the end. */
+  /** Waits for more bytes, and drops those already passed on. Returns false at the end. */
   async #receive(passed: number): Promise<boolean> {
     const { done, value } = await this.#pack.next()
     if (done === true) return false
@@ -83,7 +83,7 @@ class PackMeter {
     return true
   }
 
-  /** Passes on what is checked, and waits for more. Returns false at the end. */
+  /** Passes on checked bytes, and waits for more. Returns false at the end. */
   async *#more(): Step<boolean> {
     const passed = this.#checked
     if (passed > 0) yield this.#bytes.subarray(0, passed)
@@ -133,7 +133,7 @@ class PackMeter {
     }
   }
 
-  /** Returns the content of a small object; undefined if it has not arrived whole. */
+  /** Returns the content of a small object; undefined if it has not arrived completely. */
   async #inflateAtOnce(size: number): Promise<Buffer | undefined> {
     if (--this.#untilPause === 0) {
       this.#untilPause = syncBeforePause
@@ -166,7 +166,7 @@ class PackMeter {
       isCorrupt = true
     })
     try {
-      // Its end shows only once more bytes have come; the checksum of the pack follows the last object.
+      // zlib reports the end only after further bytes, which exist: the pack's checksum follows the last object.
       while (!isWhole) {
         if (this.#rest.length === 0 && !(yield* this.#more())) throw ended
         const before = inflate.bytesWritten
@@ -188,7 +188,7 @@ function inflated(bytes: Buffer, size: number): { buffer: Buffer; engine: Inflat
   return inflateSync(bytes, options) as unknown as { buffer: Buffer; engine: Inflate }
 }
 
-/** Resolves when the bytes are used, or when nothing more can be inflated. */
+/** Resolves when the bytes are consumed, or when nothing more can be inflated. */
 function write(inflate: Inflate, bytes: Buffer): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

@@ -1,4 +1,4 @@
-/** A packet of git's wire protocol (gitprotocol-common(5)): a line, or one of the marks that part lines. */
+/** Packet of git's wire protocol (gitprotocol-common(5)): a line, or one of the marks that separate lines. */
 export type Packet = { kind: 'line'; payload: Buffer } | { kind: 'flush' | 'delimiter' | 'response-end' }
 
 export class PktLineError extends Error {}
@@ -9,7 +9,7 @@ const marks = { 0: 'flush', 1: 'delimiter', 2: 'response-end' } as const
 
 export const flushPacket = Buffer.from('0000')
 
-/** A line as a packet. @throws {PktLineError} for more than 65,516 bytes. */
+/** Encodes a line as a packet. @throws {PktLineError} for more than 65,516 bytes */
 export function encodePacket(line: string | Buffer): Buffer {
   const payload = typeof line === 'string' ? Buffer.from(line) : line
   const length = payload.length + lengthBytes
@@ -17,7 +17,7 @@ export function encodePacket(line: string | Buffer): Buffer {
   return Buffer.concat([Buffer.from(length.toString(16).padStart(lengthBytes, '0')), payload])
 }
 
-/** The packet that begins at an offset and where it ends, or undefined while some of it is missing. @throws {PktLineError} */
+/** Returns the packet at an offset and the offset after it, or undefined while it is incomplete. @throws {PktLineError} */
 export function decodePacket(bytes: Buffer, offset = 0): { packet: Packet; end: number } | undefined {
   if (bytes.length - offset < lengthBytes) return undefined
   const digits = bytes.toString('latin1', offset, offset + lengthBytes)
@@ -31,7 +31,7 @@ export function decodePacket(bytes: Buffer, offset = 0): { packet: Packet; end: 
   return { packet: { kind: 'line', payload: bytes.subarray(offset + lengthBytes, end) }, end }
 }
 
-/** Reads packets to the stream's end. @throws {PktLineError}, also where the stream ends within a packet. */
+/** Reads packets to the end of a stream. @throws {PktLineError}, also if the stream ends within a packet */
 export async function* readPackets(stream: AsyncIterable<Buffer>): AsyncGenerator<Packet> {
   let rest = Buffer.alloc(0)
   for await (const chunk of stream) {
@@ -44,14 +44,14 @@ export async function* readPackets(stream: AsyncIterable<Buffer>): AsyncGenerato
   if (rest.length > 0) throw new PktLineError('The stream ends within a packet')
 }
 
-/** Reads the packets at the beginning of a stream. All that it has received stays available, for whoever reads the stream after it. */
+/** Reads packets at the beginning of a stream. All received bytes stay available for the next reader. */
 export class PacketReader {
   readonly #stream: AsyncIterator<Buffer>
   readonly #maxBytes: number
   #received: Buffer = Buffer.alloc(0)
   #end = 0
 
-  /** @param maxBytes bytes after which no more are received */
+  /** Creates a reader. @param maxBytes bytes after which no more are received */
   constructor(stream: AsyncIterator<Buffer>, maxBytes: number) {
     this.#stream = stream
     this.#maxBytes = maxBytes
@@ -66,12 +66,12 @@ export class PacketReader {
     return this.#received.length > this.#maxBytes
   }
 
-  /** The bytes of the packets that were read, and those that follow. */
+  /** Returns the bytes of the packets that were read, and the received bytes after them. */
   split(): { bytes: Buffer; rest: Buffer } {
     return { bytes: this.#received.subarray(0, this.#end), rest: this.#received.subarray(this.#end) }
   }
 
-  /** Returns the next packet; undefined if the stream ends before it is whole. @throws {PktLineError}, also for too many bytes */
+  /** Returns the next packet; undefined if the stream ends within or before it. @throws {PktLineError}, also for too many bytes */
   async next(): Promise<Packet | undefined> {
     for (;;) {
       const next = decodePacket(this.#received, this.#end)
@@ -86,7 +86,7 @@ export class PacketReader {
     }
   }
 
-  /** Returns the texts of the lines up to a mark; undefined if the stream ends before. @throws {PktLineError} as {@link next} does */
+  /** Returns the texts of the lines up to a mark; undefined if the stream ends before. @throws {PktLineError} as {@link next} */
   async section(): Promise<string[] | undefined> {
     const lines: string[] = []
     for (let packet = await this.next(); packet !== undefined; packet = await this.next()) {
@@ -97,7 +97,7 @@ export class PacketReader {
   }
 }
 
-/** A line's text without the newline that may end it. */
+/** Returns a line's text without its optional final newline. */
 export function packetText(payload: Buffer): string {
   return payload.toString('utf8').replace(/\n$/, '')
 }

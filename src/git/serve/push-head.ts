@@ -4,14 +4,14 @@ import { encodePacket, flushPacket, PacketReader, PktLineError } from './pkt-lin
 /** Head of a push: the refs that it would move, and the client's capabilities. */
 export type PushHead = { refs: readonly string[]; capabilities: ReadonlySet<string> }
 
-/** Bytes of commands and push options; far more than any push has that is taken. */
+/** Maximum bytes of commands and push options, far above those of any accepted push. */
 const maxPushHead = 1024 * 1024
-/** Bytes of a side-band packet beside its length and band. */
+/** Maximum bytes of a side-band packet's content, besides its length and band. */
 const maxBand = 65_515
 
 /**
- * Reads the commands and push options of a request to `receive-pack`; see gitprotocol-pack(5). `bytes` holds them as they were received,
- * `rest` what was received after them. A request that ends too early is passed on as it is: git rejects it.
+ * Reads the commands and push options of a request to `receive-pack`; see gitprotocol-pack(5). `bytes`: these as received; `rest`: bytes
+ * received after them. A request that ends too early is passed on, and git rejects it.
  * @throws {GitError} `bad-request`
  */
 export async function readPushHead(
@@ -30,7 +30,7 @@ export async function readPushHead(
   }
 }
 
-/** The answer of `receive-pack` that rejects every ref of a push for one reason; none to a client that wants no report. */
+/** Returns the response of `receive-pack` that rejects every ref of a push for one reason; empty for a client that wants no report. */
 export function rejectPush({ refs, capabilities }: PushHead, reason: string): Buffer {
   if (refs.length === 0 || !(capabilities.has('report-status') || capabilities.has('report-status-v2'))) {
     return Buffer.alloc(0)
@@ -40,7 +40,7 @@ export function rejectPush({ refs, capabilities }: PushHead, reason: string): Bu
   return capabilities.has('side-band-64k') ? Buffer.concat([...inBand(report), flushPacket]) : report
 }
 
-/** Packets of the side-band that carries a report. */
+/** Yields the side-band packets that carry a report. */
 function* inBand(report: Buffer): Generator<Buffer> {
   for (let at = 0; at < report.length; at += maxBand) {
     yield encodePacket(Buffer.concat([Buffer.from([1]), report.subarray(at, at + maxBand)]))

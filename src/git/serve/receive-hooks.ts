@@ -6,13 +6,13 @@ import { isOid, type Oid } from '../objects/object.ts'
 import { isRefName } from '../refs/refs.ts'
 import { encodePacket, flushPacket, PacketReader } from './pkt-line.ts'
 
-/** A ref that a push wants to move: from nothing it is made, to nothing it is deleted. */
+/** Requested move of a ref. Without `from` it is created, without `to` it is deleted. */
 export type RefUpdate = { ref: string; from: Oid | undefined; to: Oid | undefined }
 
 /** Verdict on a push before any of it is accepted; the lines are for the pusher's terminal. */
 export type Judgement = { accepted: boolean; lines: readonly string[] }
 
-/** Result for one ref, and why it was rejected. */
+/** Result for one ref, with the reason if it was rejected. */
 export type RefOutcome = {
   ref: string
   refused?: string /** True if it is refused only until further people approve. */
@@ -22,15 +22,15 @@ export type RefOutcome = {
 /** Result of a push, one outcome for each ref; the lines are for the pusher's terminal. */
 export type PushReport = { outcomes: readonly RefOutcome[]; lines: readonly string[] }
 
-/** Port of the part that decides about pushes. */
+/** Interface of the code that decides about pushes. */
 export type Receiver = {
-  /** Judges a push whose objects lie apart, in the folder `quarantine` (undefined where it brings none): refused, they are gone. */
+  /** Judges a push whose objects are in the folder `quarantine` (undefined: none). If it is rejected, they are removed. */
   judge(updates: readonly RefUpdate[], quarantine: string | undefined, options: readonly string[]): Promise<Judgement>
-  /** Takes a push that was found good: moves the refs itself, durably. `options` are those of `git push -o`, here and above. */
+  /** Performs an accepted push: moves the refs itself, durably. `options`, also above, are those of `git push -o`. */
   receive(updates: readonly RefUpdate[], options: readonly string[]): Promise<PushReport>
 }
 
-/** The server's ends of what `receive-pack`'s hooks inherit; see the folder `hooks`. */
+/** Server's ends of the channels that the hooks of `receive-pack` inherit; see the folder `hooks`. */
 export type HookChannels = {
   /** Input of `pre-receive`: the quarantine's path, `option <text>` for each push option, a line for each ref, an empty line. */
   question: Readable
@@ -46,25 +46,25 @@ export type HookContext = {
   gitDir: string
   receiver: Receiver
   maxRefs: number
-  /** Called with errors; the pusher learns only that it failed. */
+  /** Called with errors, of which the pusher learns only that the push failed. */
   onError(error: unknown): void
 }
 
-/** More than the refs and options of any push that is taken. */
+/** Maximum characters of a question, far above the refs and options of any accepted push. */
 const maxQuestion = 1024 * 1024
 const optionMark = 'option '
 const noSpace = 'the server has no space left'
 const zeroOid = '0'.repeat(40)
 
 /**
- * Answers the hooks of one push until their channels close; never rejects. What `proc-receive` is asked to do must be what
- * `pre-receive` was allowed, so that a hook that git skips, because it cannot be executed, opens no way around the judgement.
+ * Answers the hooks of one push until their channels close; never rejects. `proc-receive` may only do what `pre-receive` was
+ * allowed to. So if git skips a hook that it cannot execute, the push is still not accepted without a check.
  */
 export async function answerHooks(channels: HookChannels, context: HookContext): Promise<void> {
   const { verdict, reports, messages } = channels
   const failed = (error: unknown) => {
     if (!isClosed(error)) context.onError(error)
-    // The hooks refuse a push at once if their channels end without an answer.
+    // The hooks reject a push at once if their channels end without an answer.
     for (const channel of [verdict, reports, messages]) channel.end()
   }
   let accepted: readonly RefUpdate[] = []
@@ -75,12 +75,12 @@ export async function answerHooks(channels: HookChannels, context: HookContext):
   await Promise.all([preReceive.catch(failed), procReceive.catch(failed)])
 }
 
-/** @returns the updates that were accepted, none where the push was refused. */
+/** Answers `pre-receive`. @returns the accepted updates; none if the push was rejected */
 async function answerPreReceive({ question, verdict }: HookChannels, context: HookContext): Promise<RefUpdate[]> {
   const asked = await readQuestion(question)
   if (asked === undefined) return []
   const onError = (error: unknown) => {
-    // Once the push has ended, its quarantine is gone from under who looks into it.
+    // If the push has ended, its quarantine was removed during the check, so errors are expected.
     if (!verdict.destroyed) context.onError(error)
   }
   const { updates, judgement } = await judge(asked, { ...context, onError })
@@ -88,7 +88,7 @@ async function answerPreReceive({ question, verdict }: HookChannels, context: Ho
   return judgement.accepted ? updates : []
 }
 
-/** The whole question but for the empty line that ends it; undefined where it never came. */
+/** Returns the question without the empty line that ends it; undefined if it did not arrive completely. */
 async function readQuestion(question: Readable): Promise<string | undefined> {
   let text = ''
   let end = ''
@@ -154,7 +154,7 @@ async function receive(
   { gitDir, receiver, onError }: HookContext,
 ): Promise<PushReport> {
   try {
-    // git has flushed the pack, but not the name under which it has just moved it out of the quarantine.
+    // git has flushed the pack, but not the folder into which it has moved it from the quarantine.
     await syncDirectory(join(gitDir, 'objects', 'pack'))
     return await receiver.receive(updates, options)
   } catch (error) {
@@ -169,7 +169,7 @@ function refusedAll(refs: readonly string[], refused: string, ...lines: string[]
   return { outcomes: refs.map((ref) => ({ ref, refused })), lines }
 }
 
-/** Updates written as `<old> <new> <ref>`; undefined where one is not, or where a ref comes twice. */
+/** Parses updates written as `<old> <new> <ref>`; undefined if one is invalid, or a ref occurs twice. */
 function parseUpdates(lines: readonly string[]): RefUpdate[] | undefined {
   const updates = new Map<string, RefUpdate>()
   for (const line of lines) {
@@ -188,7 +188,7 @@ function isSame(updates: readonly RefUpdate[], accepted: readonly RefUpdate[]): 
   return JSON.stringify(updates) === JSON.stringify(accepted)
 }
 
-/** Text of others may stand in a line: none of it may steer a terminal. */
+/** Formats lines for a terminal. Text of others in them must not control it. */
 function forTerminal(lines: readonly string[]): string {
   return lines.map((line) => `${oneLine(line)}\n`).join('')
 }
@@ -197,13 +197,13 @@ function oneLine(text: string): string {
   return text.replace(/\p{Cc}/gu, ' ')
 }
 
-/** Whether a failure, or what caused it, is that a file system has no space left. */
+/** True if a failure, or its cause, is a full file system or quota. */
 function isForWantOfSpace(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   return hasCode(error, 'ENOSPC', 'EDQUOT') || isForWantOfSpace(error.cause)
 }
 
-/** Whether a channel closed because the hook, or git, has ended. */
+/** True if a channel closed because the hook, or git, has ended. */
 function isClosed(error: unknown): boolean {
   return hasCode(error, 'ERR_STREAM_PREMATURE_CLOSE')
 }

@@ -5,7 +5,7 @@ import { gitEnvironment, isolation } from '../native/git-process.ts'
 import { startProgram } from '../native/spawner.ts'
 
 export type ServiceProcessOptions = {
-  /** Names git's subcommand in messages. */
+  /** Name of git's subcommand, for messages. */
   service: string
   config: readonly string[]
   args: readonly string[]
@@ -13,32 +13,32 @@ export type ServiceProcessOptions = {
   protocol: string | undefined
   /** Number of channels that git and its hooks inherit, from file descriptor 3 on. */
   channels: number
-  /** Seconds of CPU time for each process. */
+  /** Maximum seconds of CPU time of each process. */
   cpuSeconds: number
-  /** Bytes of address space, of each process. Files that are mapped into memory count. */
+  /** Maximum bytes of address space of each process. Mapped files count. */
   maxMemory: number
-  /** Milliseconds from the start to the end. */
+  /** Maximum milliseconds from start to end. */
   wallTime: number
   signal: AbortSignal
 }
 
-/** Milliseconds that a push has to end by itself, and git then has to die of a signal. */
+/** Milliseconds for a push to end by itself, and then for git to die of a signal. */
 const endTime = 3000
 const dieTime = 1000
-/** Exit code of the shell where there is no git. */
+/** Exit code of the shell if there is no git. */
 const noProgram = 127
 
-/** Complaints of git about a request that it cannot understand, or that ends too early. */
+/** Matches git's messages about a request that it cannot understand, or that ends too early. */
 const blamesClient =
   /^fatal: .*(?:protocol error|hung up unexpectedly|unknown capability|unexpected line|expected (?:flush|SHA1)|invalid (?:command|deepen|shallow|filter)|deepen-not)/im
 
-/** A git that serves a client, with all that it starts in a process group of its own, so that nothing of it is left behind. */
+/** Git process that serves a client. All of its processes are in one process group, so that none is left behind. */
 export class ServiceProcess {
   readonly stdin: Writable
   readonly output: Readable
-  /** The server's ends; each reads and writes. */
+  /** Server's ends of the channels, readable and writable. */
   readonly channels: readonly Duplex[]
-  /** Resolves when git and what it started have ended, however they did. */
+  /** Resolves when git and its processes have ended, for any reason. */
   readonly ended: Promise<void>
   readonly #git: RunningProgram
   readonly #service: string
@@ -56,7 +56,7 @@ export class ServiceProcess {
     this.ended = this.#untilEnded(options)
   }
 
-  /** @throws {GitError} `no-git`; the signal's reason if it aborts before git has started. */
+  /** Starts git. @throws {GitError} `no-git`; the signal's reason if it aborts before git has started */
   static async start(gitDir: string, options: ServiceProcessOptions): Promise<ServiceProcess> {
     const { service, config, args, protocol, channels, signal } = options
     const settings = config.flatMap((setting) => ['-c', setting])
@@ -77,20 +77,20 @@ export class ServiceProcess {
     return this.#failure
   }
 
-  /** Whether git has begun to answer, or has ended without an answer. */
+  /** True if git has begun to respond, or has ended without a response. */
   get hasAnswered(): boolean {
     return this.#hasEnded || this.output.readableDidRead || this.output.readableLength > 0
   }
 
-  /** Ends the output. Git can go on writing, to come to its end. */
+  /** Ends the output, but lets git write to its own end. */
   discardOutput(): void {
     this.output.destroy()
     this.#git.stdout.resume()
   }
 
   /**
-   * Ends it; `reason` becomes its failure, unless it has one. A push first has its input and the answers of its hooks cut off:
-   * so git refuses it and removes its objects, which it does not when it dies of a signal.
+   * Ends the process; `reason` becomes its failure, unless it has one. For a push, its input and the answers of its hooks end
+   * first: then git rejects it and removes its objects, which it does not do if it dies of a signal.
    */
   stop(reason: unknown): void {
     if (this.#hasEnded) return
@@ -136,7 +136,7 @@ export class ServiceProcess {
   }
 }
 
-/** Limits of a process that its children inherit. Not every system can limit the address space. */
+/** Returns shell commands that limit a process and its children. Not every system can limit the address space. */
 function boundedBy({ cpuSeconds, maxMemory }: ServiceProcessOptions): string {
   return `ulimit -t ${cpuSeconds}; ulimit -v ${Math.ceil(maxMemory / 1024)} 2>/dev/null`
 }

@@ -13,14 +13,14 @@ import { ServiceProcess } from './service-process.ts'
 export type GitService = 'upload-pack' | 'receive-pack'
 
 export type TransferLimits = PackLimits & {
-  /** Bytes of a pushed pack. */
+  /** Maximum bytes of a pushed pack. */
   maxPack: number
   maxRefs: number
-  /** Seconds of CPU time for each process. */
+  /** Maximum seconds of CPU time of each process. */
   cpuSeconds: number
-  /** Bytes of address space, of each process. */
+  /** Maximum bytes of address space of each process. */
   maxMemory: number
-  /** Milliseconds from a process's start to its end. */
+  /** Maximum milliseconds from a process's start to its end. */
   wallTime: number
 }
 
@@ -29,31 +29,31 @@ export type TransferRequest = {
   service: GitService
   /** Value of the client's `Git-Protocol` header; see git(1), `GIT_PROTOCOL`. */
   protocol: string | undefined
-  /** Body of the client's request. Without it, refs are advertised. */
+  /** Body of the client's request. Absent: refs are advertised. */
   body?: AsyncIterable<Buffer>
-  /** Names of refs that lead to nothing: git would fail for them, so neither a fetch nor a push sees them. */
+  /** Names of broken refs, hidden from fetches and pushes, because git would fail for them. */
   brokenRefs: readonly string[]
   /** Receiver of a push; undefined for a fetch. */
   receiver: Receiver | undefined
-  /** Ends git early. */
+  /** Signal that ends git early. */
   signal: AbortSignal
-  /** Called with errors of judging and receiving a push; the pusher learns only that it failed. */
+  /** Called with errors of judging and receiving a push, of which the pusher learns only that the push failed. */
   onError(error: unknown): void
 }
 
 export type Transfer = {
   /** Output of git. Throws at its end if git failed or was killed. */
   output: AsyncIterable<Buffer>
-  /** Resolves when git and the work for its hooks have ended, however they did. */
+  /** Resolves when git and the work for its hooks have ended, for any reason. */
   settled: Promise<void>
 }
 
 const hooksDir = fileURLToPath(new URL('../../../hooks/', import.meta.url))
 
 /**
- * Serves one request of git's smart HTTP protocol (gitprotocol-http(5)) with native git. It resolves once git has begun to
- * answer, or has ended, so that an earlier failure can still be reported.
- * @throws {GitError} `git-failed`; the signal's reason; what reading the body threw
+ * Serves one request of git's smart HTTP protocol (gitprotocol-http(5)) with native git. Resolves once git has begun to
+ * respond, or has ended, so that an early failure can still be reported.
+ * @throws {GitError} `git-failed`; the signal's reason; errors of reading the body
  */
 export async function serveTransfer(request: TransferRequest, limits: TransferLimits): Promise<Transfer> {
   const { gitDir, service, protocol, body, brokenRefs, receiver, signal, onError } = request
@@ -92,14 +92,14 @@ export async function serveTransfer(request: TransferRequest, limits: TransferLi
   }
 }
 
-/** Whether a client asks for version 2 of the protocol, where the refs are not advertised but asked for. */
+/** True if a client requests version 2 of the protocol, in which refs are requested instead of advertised. */
 export function isVersion2(protocol: string | undefined): boolean {
   return protocol?.split(':').includes('version=2') === true
 }
 
 const anyOwner = 'safe.directory=*'
 
-/** Settings that allow only filters whose cost grows with what is sent: combined ones multiply, sparse ones match every path. */
+/** Settings of `upload-pack`. Allows only filters whose cost is linear in what is sent: combined ones multiply, sparse ones match every path. */
 const uploadConfig: readonly string[] = [
   anyOwner,
   'uploadpack.allowFilter=true',
@@ -108,7 +108,7 @@ const uploadConfig: readonly string[] = [
   'uploadpackfilter.tree.maxDepth=0',
 ]
 
-/** Settings of `receive-pack`: with `proc-receive` for all refs, git moves none itself. */
+/** Returns settings of `receive-pack`. With `proc-receive` for all refs, git moves none itself. */
 function receiveConfig({ maxPack }: TransferLimits): string[] {
   return [
     anyOwner,
@@ -116,17 +116,17 @@ function receiveConfig({ maxPack }: TransferLimits): string[] {
     'receive.procReceiveRefs=refs',
     'receive.hideRefs=refs/ganglion',
     `receive.maxInputSize=${maxPack}`,
-    // Every push stays one pack, whose folder is all that is left to be flushed.
+    // Every push stays one pack, so that only its folder is left to be flushed.
     'receive.unpackLimit=1',
     'receive.fsckObjects=true',
-    // `.`, `..`, `.git` and what some file system takes for it: git would refuse the push without a path, the receiver names one.
+    // `.`, `..`, `.git` and its aliases on some file systems: the receiver rejects them with the path, which git would not name.
     ...['hasDot', 'hasDotdot', 'hasDotgit'].map((problem) => `receive.fsck.${problem}=ignore`),
     'receive.shallowUpdate=false',
     'receive.advertisePushOptions=true',
     'receive.advertiseAtomic=true',
     'receive.autogc=false',
     'receive.updateServerInfo=false',
-    // Commands in the repository's own settings: for the tips of its alternates, and for signed pushes.
+    // Overrides commands in the repository's settings: for the tips of its alternates, and for signed pushes.
     'core.alternateRefsCommand=true',
     'gpg.program=false',
     'gpg.x509.program=false',
@@ -134,7 +134,7 @@ function receiveConfig({ maxPack }: TransferLimits): string[] {
   ]
 }
 
-/** git skips a hook that it cannot execute. @throws {GitError} */
+/** Checks that the hooks are executable, since git skips one that is not. @throws {GitError} */
 async function checkHooks(): Promise<void> {
   for (const name of ['pre-receive', 'proc-receive']) {
     const hook = join(hooksDir, name)
@@ -145,8 +145,8 @@ async function checkHooks(): Promise<void> {
 }
 
 /**
- * Sends a push to git, its pack as far as it is known to unpack to what the limits allow. Resolves with the answer to give in
- * place of git's if the push is rejected; git is then ended.
+ * Sends a push to git, its pack only as far as it fits the limits. Resolves with the response to send instead of git's if the
+ * push is rejected; git is then ended.
  */
 async function feedPush(
   body: AsyncIterable<Buffer> | undefined,
@@ -157,7 +157,7 @@ async function feedPush(
   const request = body[Symbol.asyncIterator]()
   const head = await readPushHead(request)
   try {
-    // Each ref is moved on its own, and can fail on its own.
+    // Each ref is moved separately, and can fail separately.
     if (head.refs.length > 1 && head.capabilities.has('atomic')) {
       throw new PackRefused('An atomic push may move one ref: push the refs one by one.')
     }
@@ -175,7 +175,7 @@ async function feedPush(
   }
 }
 
-/** Resolves with true at the first byte, with false at an end without one. */
+/** Resolves with true at the first byte, or with false at an end without one. */
 function hasOutput(output: Readable): Promise<boolean> {
   return new Promise((resolve) => {
     output.once('readable', () => resolve(output.readableLength > 0))

@@ -17,25 +17,25 @@ const tag = new RegExp(
 )
 
 export type IncomingLimits = PackLimits & {
-  /** Bytes of the pack. */
+  /** Maximum bytes of the pack. */
   maxPack: number
 }
 
-/** Objects in a folder of their own until they are accepted. */
+/** Objects in a separate folder until they are accepted. */
 export type Quarantine = {
-  /** A folder of objects; undefined where nothing came. */
+  /** Folder of the objects; undefined if there are none. */
   folder: string | undefined
-  /** Moves them into the repository, durably. @returns what lets garbage collection have them, once a ref leads to them. */
+  /** Moves the objects into the repository, durably. @returns a function that releases them to garbage collection, once a ref leads to them */
   admit(): Promise<() => Promise<void>>
 }
 
 const nothing: Quarantine = { folder: undefined, admit: async () => async () => {} }
 
 /**
- * Receives a pack into a folder apart, as `git receive-pack` does, and takes the folder away after `use`. Each object is inflated and
- * looked at; a pack that needs objects beside its own is refused.
- * @param pack undefined where nothing comes
- * @throws {PackRefused} for one that is damaged, or larger than the limits
+ * Receives a pack into a separate folder, as `git receive-pack` does, and removes the folder after `use`. Inflates and checks each
+ * object; rejects a pack that refers to objects outside of it.
+ * @param pack undefined if there are no objects
+ * @throws {PackRefused} if it is damaged, or exceeds the limits
  */
 export async function withQuarantine<T>(
   gitDir: string,
@@ -44,11 +44,11 @@ export async function withQuarantine<T>(
   use: (quarantine: Quarantine) => Promise<T>,
 ): Promise<T> {
   if (pack === undefined) return use(nothing)
-  // The name tells what a crash leaves from other folders; git's own quarantines have it, too.
+  // This prefix, which git's own quarantines have, too, identifies leftovers of a crash.
   const folder = join(gitDir, 'objects', `tmp_objdir-incoming-${randomBytes(6).toString('hex')}`)
   try {
     await mkdir(join(folder, 'pack'), { recursive: true })
-    // Both files have names by which the folder's readers find them.
+    // Readers of the folder find the files by these extensions.
     const staged = { pack: join(folder, 'pack', 'incoming.pack'), index: join(folder, 'pack', 'incoming.idx') }
     const name = await receive(pack, staged, limits)
     return await use({ folder, admit: () => admit(staged, packPath(gitDir, name)) })
@@ -57,7 +57,7 @@ export async function withQuarantine<T>(
   }
 }
 
-/** @returns the checksum of the pack */
+/** Receives a pack. @returns its checksum */
 async function receive(pack: AsyncIterable<Buffer>, staged: StagedPack, limits: IncomingLimits): Promise<string> {
   try {
     return await stageReceivedPack(staged, bounded(pack, limits), {
@@ -86,8 +86,8 @@ async function admit(staged: StagedPack, final: string): Promise<() => Promise<v
 }
 
 /**
- * Whether an object is as git would have made it, by the rules of `git fsck` that other gits and we ourselves rely on. What names
- * may stand in a folder is not looked at.
+ * Checks that an object is valid, by those rules of `git fsck` on which other gits and this server rely. Does not check the names
+ * in a folder.
  * @throws {GitError} `corrupt-object`
  */
 function checkObject({ type, data }: { type: ObjectInfo['type']; data: GitObject['data'] }): void {
@@ -98,7 +98,7 @@ function checkObject({ type, data }: { type: ObjectInfo['type']; data: GitObject
   }
 }
 
-/** Each name once, in git's order, with a mode that git knows. */
+/** Checks that the names are unique and in git's order, with modes that git knows. */
 function checkTree(data: Buffer): void {
   let before = ''
   const names = new Set<string>()
@@ -115,10 +115,10 @@ function checkTree(data: Buffer): void {
   }
 }
 
-/** Milliseconds without a change after which a push is taken to have been killed. */
+/** Milliseconds without a change after which a push counts as killed. */
 const abandonedAfter = 3_600_000
 
-/** Removes what pushes that were killed left behind: folders of objects that nobody judged. */
+/** Removes leftovers of killed pushes: folders of objects that nobody judged. */
 export async function clearAbandonedQuarantines(gitDir: string, now = Date.now()): Promise<void> {
   const objects = join(gitDir, 'objects')
   for (const name of await readdir(objects)) {
@@ -136,7 +136,7 @@ async function lastChange(folder: string): Promise<number | undefined> {
     const times = await Promise.all(names.map(async (name) => (await stat(join(folder, name))).mtimeMs))
     return Math.max(...times)
   } catch (error) {
-    // A push that ends takes its folder away.
+    // A push that ends removes its folder.
     if (hasCode(error, 'ENOENT')) return undefined
     throw error
   }

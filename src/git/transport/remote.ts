@@ -1,26 +1,26 @@
 import type { Oid } from '../objects/object.ts'
 import { decodePacket, encodePacket, flushPacket, PktLineError, packetText, readPackets } from '../serve/pkt-line.ts'
 
-// isomorphic-git does not speak to forges (`npm run bench transport`). Its `fetch` keeps a pack three times: 3 times the memory for 60 MB, and needs
-// a HEAD there. Its `push` moves one ref and sends the whole tree: a new branch takes 48 times as long. Its `listServerRefs` takes an answer
-// that ends early, `ERR` and a web page for a list of refs: branches that it lacks would count as deleted.
+// isomorphic-git does not speak to forges (`npm run bench transport`). Its `fetch` keeps a pack three times in memory, and needs a HEAD on the
+// remote. Its `push` moves one ref and sends the whole tree: a new branch takes 48 times as long. Its `listServerRefs` takes a truncated
+// response, `ERR` and a web page for a list of refs: missing branches would count as deleted.
 
-/** A repository elsewhere, over HTTP. The credential goes into a header: no other process sees it. */
+/** Remote repository over HTTP. The credential is sent in a header, so no other process sees it. */
 export type RemoteAccess = { url: string; username: string; password: string }
 
 export type RemoteOptions = {
   signal?: AbortSignal | undefined
-  /** Milliseconds in which no byte has come or gone, until it is given up. */
+  /** Milliseconds without a byte in either direction after which a request is aborted. */
   timeoutMs?: number
 }
 
-/** A ref that is to move; from nothing it is made, to nothing it is deleted. The remote must hold `from`. */
+/** Requested move of a ref. Without `from` it is created, without `to` it is deleted. The remote must have `from`. */
 export type RemoteUpdate = { ref: string; from: Oid | undefined; to: Oid | undefined }
 
-/** `unreachable`: no answer, or that of a server in trouble. `refused`: the credential may not. `protocol`: it is no git server. */
+/** Error of a request. `unreachable`: no usable response. `refused`: the credential lacks the right. `protocol`: not a git server. */
 export class RemoteError extends Error {
   readonly code: 'unreachable' | 'refused' | 'protocol'
-  /** The header `Retry-After` of the answer. */
+  /** Value of `Retry-After` in the response. */
   readonly retryAfter: string | null
 
   constructor(
@@ -36,7 +36,7 @@ export class RemoteError extends Error {
 
 const agent = 'agent=ganglion'
 const defaultTimeoutMs = 60_000
-/** Bytes of what is sent at a time; what is larger goes out in pieces, so that it is seen to go. */
+/** Maximum bytes that are sent at a time, so that progress of a large body is noticed. */
 const piece = 64 * 1024
 const zeroOid = '0'.repeat(40)
 const delimiterPacket = Buffer.from('0001')
@@ -44,12 +44,12 @@ const delimiterPacket = Buffer.from('0001')
 const dataBand = 1
 const messageBand = 2
 const errorBand = 3
-/** Characters of what a server says of an error. */
+/** Maximum characters of a server's error message. */
 const maxComplaint = 300
-/** Characters of what hooks write that are kept: the last ones. */
+/** Maximum characters of hooks' output that are kept, the last ones. */
 const maxSaid = 4_000
 
-/** The refs that begin with one of these prefixes, by version 2 of git's protocol. @throws {RemoteError} */
+/** Returns the refs with one of these prefixes, by version 2 of git's protocol. @throws {RemoteError} */
 export async function listRemoteRefs(
   remote: RemoteAccess,
   prefixes: readonly string[],
@@ -69,12 +69,12 @@ export async function listRemoteRefs(
     if (oid === undefined || ref === undefined) throw new RemoteError('protocol', 'the remote names no refs')
     refs.set(ref, oid)
   }
-  // Without its end a list could lack branches, and they would be taken for deleted.
+  // A truncated list could lack branches, which would count as deleted.
   if (!isWhole) throw new RemoteError('unreachable', 'the remote did not name all refs')
   return refs
 }
 
-/** @throws {RemoteError} where a credential may not push */
+/** Checks that the credential may push. @throws {RemoteError} */
 export async function requirePushAccess(
   remote: RemoteAccess,
   { timeoutMs = defaultTimeoutMs }: RemoteOptions = {},
@@ -91,8 +91,8 @@ export async function requirePushAccess(
 }
 
 /**
- * The pack with all that leads to some commits and not to others; see gitprotocol-v2(5), "fetch". Commits of `haves` that the remote
- * does not know do no harm. The pack is not checked here: its reader must bound it.
+ * Fetches a pack with everything reachable from some commits and not from others; see gitprotocol-v2(5), "fetch". Commits of `haves`
+ * unknown to the remote do no harm. The pack is not checked here: its reader must bound it.
  * @throws {RemoteError}, also while it is read
  */
 export async function* fetchPack(
@@ -117,11 +117,11 @@ export async function* fetchPack(
 }
 
 /**
- * Moves refs of a remote, each only from what it is said to hold. Unlike git's own client, it does not ask for the refs first:
- * {@link listRemoteRefs} has returned them.
- * @param pack all that the new commits need and the remote lacks; undefined where refs are deleted only
- * @returns why each ref that did not move did not
- * @throws {RemoteError}; the refs may have moved where it is `unreachable`
+ * Moves refs of a remote, each only from its expected value. Unlike git's own client, does not request the refs first: {@link
+ * listRemoteRefs} has returned them.
+ * @param pack objects that the new commits need and the remote lacks; undefined if refs are only deleted
+ * @returns the reason for each ref that did not move
+ * @throws {RemoteError}; the refs may have moved if it is `unreachable`
  */
 export async function pushToRemote(
   remote: RemoteAccess,
@@ -142,13 +142,13 @@ export async function pushToRemote(
     for (const data of dataOf(payload)) chunks.push(data)
   }
   const refused = refusedRefs(Buffer.concat(chunks), updates)
-  // The output of a hook says more than that it declined.
+  // The output of a hook explains more than its status.
   const words = onOneLine(said).trim().slice(0, maxComplaint)
   if (words !== '') for (const [ref, reason] of refused) refused.set(ref, `${reason}: ${words}`)
   return refused
 }
 
-/** Reads `report-status`; see gitprotocol-pack(5). */
+/** Parses `report-status`; see gitprotocol-pack(5). */
 function refusedRefs(report: Buffer, updates: readonly RemoteUpdate[]): Map<string, string> {
   const said = new Map<string, string | undefined>()
   for (let at = 0, next = decodePacket(report, at); next !== undefined; next = decodePacket(report, at)) {
@@ -190,7 +190,7 @@ async function post(
     ...(body.some(({ length }) => length > piece)
       ? { body: ReadableStream.from(pieces(body, idle.touch)), duplex: 'half' }
       : { body: new Uint8Array(Buffer.concat(body)) }),
-    // A redirect would take the credential elsewhere.
+    // Following a redirect would send the credential elsewhere.
     redirect: 'manual',
     signal: ends,
   }).catch((cause: unknown) => {
@@ -243,7 +243,7 @@ function* pieces(body: readonly Buffer[], touch: () => void): Generator<Buffer> 
   }
 }
 
-/** Aborts once nothing has happened for a time. */
+/** Returns a signal that aborts after a time without a call of `touch`. */
 function idleSignal(timeoutMs: number): { signal: AbortSignal; touch: () => void; end: () => void } {
   const abort = new AbortController()
   const timer = setTimeout(() => abort.abort(), timeoutMs).unref()
@@ -254,7 +254,7 @@ function unreachable(url: string, cause: unknown): RemoteError {
   return new RemoteError('unreachable', `git at ${new URL(url).host} cannot be reached`, { cause })
 }
 
-/** The lines of an answer, without the marks that part them. @throws {RemoteError} */
+/** Yields the lines of a response, without the marks that separate them. @throws {RemoteError} */
 async function* lines(stream: AsyncIterable<Buffer>, onFlush = () => {}): AsyncGenerator<Buffer> {
   try {
     for await (const packet of readPackets(stream)) {
@@ -270,7 +270,7 @@ async function* lines(stream: AsyncIterable<Buffer>, onFlush = () => {}): AsyncG
   }
 }
 
-/** The data of a side-band packet: progress is nobody's to read here. @throws {RemoteError} what the remote complains of */
+/** Yields the data of a side-band packet. Ignores progress messages. @throws {RemoteError} with the remote's error message */
 function* dataOf(payload: Buffer): Generator<Buffer> {
   if (payload[0] === errorBand) throw new RemoteError('protocol', `the remote: ${complaintOf(payload.subarray(1))}`)
   if (payload[0] === dataBand) yield payload.subarray(1)
