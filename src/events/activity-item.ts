@@ -17,18 +17,18 @@ export type ActivityItem = {
   kind: EventKind
   at: string
   kb: { slug: string; title: string }
-  /** Name of the person; null: the policy; undefined: nobody in particular, or not known any more. */
+  /** Name of the person. Null: the policy. Undefined: nobody in particular, or unknown. */
   by: string | null | undefined
   subject: ActivitySubject | undefined
   /** Reason why a candidate was dismissed, or an ingest failed. */
   reason?: string | undefined
-  /** Problems of what was pushed. */
+  /** Problems of the pushed commits. */
   problems?: readonly string[] | undefined
   /** Number of Neurons that an ingest wrote. */
   neurons?: number | undefined
-  /** True if it is the change of a Neuron by an approval, which is an item of its own. */
+  /** True if an approval made this change of a Neuron. The approval is an item of its own. */
   isApproval: boolean
-  /** Undo of what an approval did, where it is asked for. */
+  /** Parameters of the undo of an approval, if requested. */
   undo?: ReturnType<typeof undoOf>
 }
 
@@ -38,7 +38,7 @@ type ActivitySubject = { title: string } & (
   | { documentId: string; seqId?: undefined; candidateId?: undefined }
 )
 
-/** Names what events are of. For one page of events. */
+/** Describes events for people. Create one for each page of events. */
 export class ActivityTeller {
   readonly #ctx: Context
   readonly #tenantId: string
@@ -50,7 +50,7 @@ export class ActivityTeller {
     this.#tellsUndo = tellsUndo
   }
 
-  /** @returns undefined for an event of a knowledge base that cannot be opened. */
+  /** Describes an event. @returns undefined if its knowledge base cannot be opened */
   async tell(event: LoggedEvent): Promise<ActivityItem | undefined> {
     const { id, kind, at, kbId } = event
     return inUse(async () => {
@@ -92,7 +92,7 @@ export class ActivityTeller {
       return { subject, by: createdBy, ...(candidate?.reverts && { reason: candidate.verdict.reason }) }
     }
     const action = kind === 'candidate.dismissed' ? 'dismiss' : 'reopen'
-    // The log is written after the record.
+    // The event is logged after the decision is recorded.
     const decision = candidate?.decisions.findLast((each) => each.action === action && each.at <= at)
     return { subject, by: decision?.by.name, reason: decision?.reason }
   }
@@ -113,7 +113,7 @@ export class ActivityTeller {
     return this.#tellsUndo ? undoOf(projection.read, candidateId) : undefined
   }
 
-  /** Null: the policy. */
+  /** Returns the name of a commit's author; null for the policy. */
   async #authorOf(kb: KnowledgeBase, commit: string | undefined): Promise<string | null | undefined> {
     const object = commit === undefined ? undefined : await kb.repository.find(commit)
     if (object === undefined) return undefined
@@ -122,7 +122,7 @@ export class ActivityTeller {
   }
 }
 
-/** The title that a deleted Neuron had. */
+/** Returns the last title of a deleted Neuron. */
 async function lastTitle(kb: KnowledgeBase, seqId: string): Promise<string> {
   const blob = lastBlob(kb.projection.read, seqId)
   if (blob === undefined) return seqId

@@ -16,17 +16,17 @@ export type EventListener = Pick<Caller, 'tenantId' | 'role' | 'id' | 'name'>
 type Sight = { kb: KnowledgeBase; view: KbView }
 
 /**
- * A tenant's events for one listener: those that it may see now, and might see when they
- * happened. Curators get everything; readers get events of Neurons only.
+ * Events of a tenant as one listener may see them: now, and when they happened. Curators see everything; readers see
+ * events of Neurons only.
  */
 export class EventView {
   readonly #ctx: Context
   readonly #listener: EventListener
   readonly #isList: boolean
-  /** Once its text has been read, nothing changes of what decides who sees a Source. */
+  /** Cached Sources. After its text is extracted, nothing that decides who sees a Source changes. */
   readonly #sources = new Map<string, Source>()
 
-  /** @param options `isList`: for a look at what happened, which goes on without a knowledge base that cannot be opened just now */
+  /** Creates a view. @param options `isList`: true to leave out knowledge bases that cannot be opened just now */
   constructor(ctx: Context, listener: EventListener, { isList = false } = {}) {
     this.#ctx = ctx
     this.#listener = listener
@@ -39,7 +39,7 @@ export class EventView {
       const kbId = events[from]?.kbId
       const others = events.findIndex((event, index) => index > from && event.kbId !== kbId)
       const to = others === -1 ? events.length : others
-      // A stream must not keep all its knowledge bases open.
+      // A long-lived stream must not keep all knowledge bases open.
       told.push(...(await inUse(() => this.#tellOfOne(events.slice(from, to)))))
       from = to
     }
@@ -57,11 +57,11 @@ export class EventView {
     return told
   }
 
-  /** Returns an event as a whole, in part, or undefined. */
+  /** Returns the data of an event that the listener may see, all or a part; undefined for a hidden event. */
   async #dataFor(event: StoredEvent, sights: Map<string, Promise<Sight | undefined>>): Promise<EventData | undefined> {
     const { kbId, kind, data, candidate, isCuratorOnly } = event
     if (this.#listener.role === 'reader') return this.#dataForReader(event, sights)
-    // Talk among curators is hidden from the sender, too.
+    // Comments and assignments of curators are hidden from the sender, too.
     const isTalk = kind === 'candidate.commented' || kind === 'candidate.assigned'
     const isOwn = candidate?.sender === actorOf(this.#listener).id && !isTalk
     if (!isCuratorOnly && kind === 'kb.pushed') return data
@@ -71,7 +71,7 @@ export class EventView {
     return isOwn ? { ...(candidateId && { candidateId }), ...(status && { status }) } : undefined
   }
 
-  /** Neither the candidate nor the Source that a Neuron comes from. */
+  /** Returns the data of an event for a reader, without the candidate and the Source of a Neuron. */
   async #dataForReader(
     { kbId, kind, data: { seqId, commit }, isCuratorOnly }: StoredEvent,
     sights: Map<string, Promise<Sight | undefined>>,
@@ -82,7 +82,7 @@ export class EventView {
     return { seqId, ...(commit && { commit }) }
   }
 
-  /** Returns undefined for a knowledge base that is damaged or not served: its rules of access cannot be read. */
+  /** Returns the view of a knowledge base; undefined if it is damaged or not served, so that its access rules cannot be read. */
   #sight(kbId: string, sights: Map<string, Promise<Sight | undefined>>): Promise<Sight | undefined> {
     const open = async () => {
       try {
@@ -99,8 +99,8 @@ export class EventView {
   }
 
   /**
-   * Returns the counts of an ingest without Neurons that the listener may not see now, and their candidates. Removed ones are not
-   * counted either: else it would differ from what is hidden.
+   * Returns the counts of an ingest, without Neurons that the listener may not see now, and without their candidates. Removed
+   * Neurons do not count either, because otherwise the counts would reveal hidden ones.
    */
   async #countsFor(data: EventData, { kb, view }: Sight): Promise<EventData> {
     const { neurons = 0, pending = 0, documentId = '' } = data

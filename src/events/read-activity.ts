@@ -14,7 +14,7 @@ export const activityKinds = {
 export type ActivityKind = keyof typeof activityKinds
 
 export type ActivityQuery = {
-  /** Slug or UUID; without it, all of the tenant. */
+  /** Slug or UUID of the knowledge base; absent: all of the tenant. */
   kb?: string | undefined
   kind?: ActivityKind | undefined
   /** Id of an event: only earlier ones are returned. */
@@ -24,7 +24,7 @@ export type ActivityQuery = {
 
 export type ActivityPage = {
   items: ActivityItem[]
-  /** The `before` of the page with older events; null if none is left. An empty page with one says nothing of older events. */
+  /** Value of `before` for older events; null if there are none. An empty page may still have older events. */
   older: number | null
   /** Id of the tenant's latest event, visible or not. */
   last: number
@@ -35,8 +35,8 @@ const everyKind = Object.values(activityKinds).flat()
 const maxRead = 5_000
 
 /**
- * Returns the activity of a tenant or a knowledge base, for people. Curators see everything, others the Neurons that
- * they may see. An approval stands for the change of its Neuron, unless pages are asked for.
+ * Returns the activity of a tenant or a knowledge base, for people. Curators see everything, others the Neurons visible
+ * to them. An approval represents the change of its Neuron, unless changes of pages are requested.
  * @throws {GanglionError} `not_found`
  */
 export async function readActivity(

@@ -7,19 +7,19 @@ import { inUse } from '../system/concurrency/present-work.ts'
 import { EventView } from './event-view.ts'
 
 export type EventStream = {
-  /** The events after this id follow. */
+  /** Id after which the events follow. */
   after: number
-  /** Whether events between the id that was asked for and `after` are lost. */
+  /** True if events between the requested id and `after` are lost. */
   hasGap: boolean
-  /** The events as they happen, some at a time; ends when the signal aborts. */
+  /** Yields events as they happen, several at a time. Ends when the signal aborts. */
   events: AsyncGenerator<LoggedEvent[], void>
 }
 
 const pageSize = 500
 
 /**
- * A tenant's events, or those of one knowledge base, after an id, else from now on. Those of what the caller may not see are left
- * out, but a key always gets the status of the candidates that it sent.
+ * Follows a tenant's events, or those of one knowledge base, after an id (absent: from now on). Leaves out events that the caller
+ * may not see, but a key always gets the status of candidates that it sent.
  * @throws {GanglionError} `not_found`
  */
 export async function readEvents(
@@ -33,7 +33,7 @@ export async function readEvents(
   const kbId = await followed(ctx, tenantId, kb)
   const { first, last } = await log.range(tenantId)
   const asked = lastEventId ?? last
-  // An id that is yet to come was given out before a backup was restored.
+  // A requested id that is still to come was assigned before a backup was restored.
   const after = asked > last ? last : Math.max(asked, first - 1)
   const view = new EventView(ctx, caller)
   const events = async function* () {
@@ -44,14 +44,14 @@ export async function readEvents(
       const told = await view.tell(page.filter((event) => kbId === undefined || event.kbId === kbId))
       if (told.length > 0) yield told
       if (page.length === pageSize)
-        await nextTurn() // SQLite answers without ever letting anything else go on
+        await nextTurn() // SQLite responds without yielding to other work.
       else await log.arrival(tenantId, seen, signal)
     }
   }
   return { after, hasGap: after !== asked, events: events() }
 }
 
-/** Opens what is to be followed: the refs of a knowledge base that nobody has opened are not watched. */
+/** Opens the knowledge bases to follow, since the refs of closed ones are not watched. */
 async function followed(ctx: Context, tenantId: string, kb: string | undefined): Promise<string | undefined> {
   if (kb !== undefined) return (await inUse(() => ctx.kb(tenantId, kb))).identity.id
   await openSome(ctx, tenantId)

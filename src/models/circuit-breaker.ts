@@ -1,4 +1,4 @@
-/** The language model failed a moment ago and is not asked for now. The message is for operators. */
+/** Thrown while requests are suspended because the language model failed a moment ago. The message is for operators. */
 export class ModelPaused extends Error {
   override readonly name = 'ModelPaused'
 
@@ -7,12 +7,12 @@ export class ModelPaused extends Error {
   }
 }
 
-/** The language model does not answer in time. */
+/** Thrown if the language model does not respond in time. */
 export class ModelSilent extends Error {
   override readonly name = 'ModelSilent'
 }
 
-/** The answers are invalid: the server is no such model. */
+/** Thrown if the responses are invalid, so the server is not such a model. */
 export class ModelUnusable extends Error {
   override readonly name = 'ModelUnusable'
 }
@@ -20,7 +20,7 @@ export class ModelUnusable extends Error {
 /** Milliseconds of the first pause, doubled with each further failure. */
 const firstPauseMs = 30_000
 const longestPauseMs = 5 * 60_000
-/** Statuses of a server that answers nobody, e.g. with a wrong key. */
+/** Statuses of a server that rejects every request, e.g. for a wrong key. */
 const ofOutages: ReadonlySet<unknown> = new Set([401, 403, 408, 429])
 /** Consecutive rate-limited requests after which the model counts as down: one busy minute means little. */
 const maxRefused = 3

@@ -8,7 +8,7 @@ import { boundedFetch, clientOf, type LanguageModel, withoutKey } from './langua
 export type EmbeddingLimits = { timeoutMs: number; maxRetries: number }
 
 /**
- * Reason for missing vectors. `paused`: the model failed a moment ago and was not asked. `refused`: it rejects this request, and
+ * Reason for missing vectors. `paused`: requests are suspended after a failure. `refused`: the model rejects this request, and
  * would again. `failed`: a retry may help. The message is for operators and contains no key.
  */
 export class EmbeddingsError extends Error {
@@ -21,15 +21,15 @@ export class EmbeddingsError extends Error {
   }
 }
 
-/** Texts of one request, as many as small servers accept. */
+/** Maximum texts of one request, as many as small servers accept. */
 export const maxBatch = 32
 const maxDimensions = 8192
 /** Maximum bytes of an answer: a batch of the longest vectors, each component with 20 digits. */
 const maxAnswer = maxBatch * maxDimensions * 24
-/** Statuses about the request and not the server. */
+/** Statuses that concern the request and not the server. */
 const ofRequests: ReadonlySet<unknown> = new Set([400, 413, 422])
 
-/** The answer has no vector for any of the texts. */
+/** Thrown if the response has no vector for any of the texts. */
 class NoVectors extends Error {
   override readonly name = 'NoVectors'
 }
@@ -51,9 +51,9 @@ export class Embeddings {
   }
 
   /**
-   * Returns a vector for each of at most 32 texts, in their order, all of one length. Undefined stands for a text whose vector is
-   * missing or of no use: with infinite components, or without any but zeros.
-   * @throws {EmbeddingsError} also where there is no vector at all. Throws the signal's reason once it aborts.
+   * Returns a vector for each of at most 32 texts, in order, all of one length. Undefined for a text whose vector is missing or
+   * unusable: with infinite components, or all zeros.
+   * @throws {EmbeddingsError} also if there is no vector at all; the signal's reason once it aborts
    */
   async embed(texts: readonly string[], signal: AbortSignal): Promise<(Float32Array | undefined)[]> {
     signal.throwIfAborted()
@@ -146,7 +146,7 @@ const maxQuestion = 2_000
 export type EmbeddingEndpoint = LanguageModel & { textPrefix?: string; questionPrefix?: string }
 
 export type EmbeddingModelOptions = {
-  /** Receives the reason when the model fails: once, until it has answered again. */
+  /** Callback for the reason of a failure: called once, until the model has responded again. */
   failed: (message: string) => void
   /** Timeout in milliseconds. */
   questionTimeoutMs?: number
@@ -157,7 +157,7 @@ export type EmbeddingCounts = { texts: number; questions: number; failures: numb
 
 /** The embeddings model of a server. Sends one batch of texts at a time, so that it has time for questions. */
 export class EmbeddingModel {
-  /** Name that identifies its vectors. */
+  /** Name that identifies the vectors of this model. */
   readonly name: string
   readonly #prefixes: { text: string; question: string }
   readonly #ofTexts: Embeddings

@@ -26,7 +26,7 @@ export function observedRequest(use: ModelUse, model: string, send: () => Promis
 
 /** Limits set by the operator; the server of the model decides the others. */
 export type ModelLimits = {
-  /** Maximum tokens that it reads and writes in one request. */
+  /** Maximum tokens of one request and its answer together. */
   contextTokens?: number | undefined
   /** Maximum tokens of an answer. */
   maxAnswerTokens?: number | undefined

@@ -6,7 +6,7 @@ import { repeat } from '../system/concurrency/repeat.ts'
 import { folderSize } from '../system/folder-size.ts'
 
 const everyMs = 10 * 60_000
-/** Milliseconds for which a used copy is kept, whatever its size, since it may still be read. */
+/** Milliseconds for which a used copy is kept regardless of the size, since it may still be read. */
 const spared = 10 * 60_000
 
 /**

@@ -35,7 +35,7 @@ const sizesHoldMs = 60_000
 
 export const healthReports = onePer((ctx: Context) => new HealthReports(ctx))
 
-/** Reports for the health page; sizes are measured at most once a minute. */
+/** Creates reports for the health page. Measures sizes at most once a minute. */
 class HealthReports {
   readonly #ctx: Context
   /** Sizes by tenant. */

@@ -27,7 +27,7 @@ const reasonByCode: Readonly<Record<string, string>> = {
 
 export const health = onePer((ctx: Context) => new Health(ctx))
 
-/** Checks of what a deployment needs: git, and a writable data directory. */
+/** Checks git and the data directory, which every deployment needs. */
 export class Health {
   readonly #ctx: Context
   readonly #present = heldFor(checkIntervalMs, () => {
@@ -45,7 +45,7 @@ export class Health {
     return this.#present().problems
   }
 
-  /** Returns what a person should look at although requests are served. It names nobody, since anybody may read it. */
+  /** Returns problems for people to look at, although requests are served. Contains no names, since anybody may read it. */
   async notes(): Promise<string[]> {
     const { forgeLinks, kbs } = this.#ctx
     const failing = (await forgeLinks.list()).filter(({ failingSince }) => failingSince !== null).length
@@ -61,7 +61,7 @@ export class Health {
   }
 }
 
-/** Returns a function that returns a value made at most so many milliseconds ago. */
+/** Returns a function that caches a value for some milliseconds. */
 function heldFor<Value>(milliseconds: number, make: () => Value): () => Value {
   let known: { at: number; value: Value } | undefined
   return () => {
@@ -88,7 +88,7 @@ async function findProblems(ctx: Context, writing: ReturnType<typeof writeFailur
   return [...new Map(problems.map((problem) => [problem.part, problem])).values()]
 }
 
-/** A server that started without git does not need one. */
+/** Checks that git still works. A server that started without git does not need it. */
 async function gitProblem(directory: string): Promise<Problem | undefined> {
   if ((await nativeGit()) === undefined) return undefined
   try {
@@ -118,7 +118,7 @@ async function accessProblem(part: Problem['part'], path: string): Promise<Probl
   }
 }
 
-/** A full disk can still be read from: writes report it themselves. */
+/** Reads work on a full disk, and writes report it themselves. */
 function problemOfWriting(failure: Awaited<ReturnType<typeof writeFailure>>): Problem | undefined {
   return failure === undefined || failure === 'full' ? undefined : unwritable('files', failure.error)
 }

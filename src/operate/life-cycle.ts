@@ -19,7 +19,7 @@ import { packageVersion } from './package-version.ts'
 const all = { disabled: true }
 
 export type LifecycleChange = { slug?: string | undefined; isDisabled?: boolean | undefined }
-/** Knowledge base of the tenant, or, without one, the tenant with everything in it. */
+/** Knowledge base of the tenant. Absent: the tenant with everything in it. */
 type Subject = { tenant: Pick<Tenant, 'id'>; kb?: KbRecord }
 
 /** Renames, disables or enables a knowledge base. @throws {GanglionError} `already_exists` @throws {ValidationError} */

@@ -12,7 +12,7 @@ import { coalesce } from '../system/concurrency/coalesce.ts'
 import { inUse } from '../system/concurrency/present-work.ts'
 import { removeDeleted } from './life-cycle.ts'
 
-/** Days for which data is kept that nothing else expires. Undefined: each part's own default, and archived Sources forever. */
+/** Days for which data without another expiry is kept. Undefined: each part's own default, and archived Sources forever. */
 export type Retention = { events?: number | undefined; audit?: number | undefined; archived?: number | undefined }
 
 const interval = 3_600_000
@@ -77,9 +77,9 @@ async function sweepArchived(ctx: Context, at: string): Promise<void> {
   }
 }
 
-/** Removes what an earlier process was receiving or reading. Only for a process that has the data directory to itself. */
+/** Removes files that an earlier process was receiving or reading. Only for a process that has the data directory to itself. */
 export async function removeReceived({ directory }: Context): Promise<void> {
-  // A program that was reading a document for that process may still be ending.
+  // A program that was reading a document for the earlier process may still be ending.
   const options = { recursive: true, force: true, maxRetries: 5 }
   for (const name of await readdir(directory.incoming)) await rm(join(directory.incoming, name), options)
 }

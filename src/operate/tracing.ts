@@ -9,7 +9,7 @@ type Variables = Readonly<Record<string, string | undefined>>
 /** Milliseconds that stopping waits for a collector. */
 const patience = 2_000
 
-/** Packages that must be installed beside Ganglion; see `peerDependencies`. */
+/** Packages that must be installed next to Ganglion; see `peerDependencies`. */
 const packages = ['api', 'core', 'exporter-trace-otlp-http', 'resources', 'sdk-trace']
 const install = `npm install ${packages.map((name) => `@opentelemetry/${name}`).join(' ')}`
 

@@ -7,7 +7,7 @@ export type KbUsage = {
   id: string
   slug: string
   isDisabled: boolean
-  /** Null if it cannot be read now, as are pending candidates. */
+  /** Number of Neurons. Null if it cannot be read now, like the number of pending candidates. */
   neurons: number | null
   pending: number | null
   /** Bytes of the repository and the indexes on this machine. */

@@ -11,7 +11,7 @@ type SiteAddress = { kb: string; id: string }
 
 const maxSites = 50
 
-/** Lets the pages of some origins ask a knowledge base. @throws {GanglionError} `not_found` @throws {ValidationError} */
+/** Allows the pages of some origins to query a knowledge base. @throws {GanglionError} `not_found` @throws {ValidationError} */
 export async function addSite(ctx: SiteContext, by: Acting, kb: string, input: NewSite): Promise<SiteView> {
   const kbId = await kbIdOf(ctx, by, kb)
   if ((await ctx.sites.list(kbId)).length >= maxSites) {
@@ -22,13 +22,13 @@ export async function addSite(ctx: SiteContext, by: Acting, kb: string, input: N
   return viewOf(ctx, site)
 }
 
-/** @throws {GanglionError} `not_found` */
+/** Lists the sites of a knowledge base. @throws {GanglionError} `not_found` */
 export async function listSites(ctx: SiteContext, by: Pick<Acting, 'tenantId'>, kb: string): Promise<SiteView[]> {
   const sites = await ctx.sites.list(await kbIdOf(ctx, by, kb))
   return sites.map((site) => viewOf(ctx, site))
 }
 
-/** @throws {GanglionError} `not_found` */
+/** Returns a site. @throws {GanglionError} `not_found` */
 export async function readSite(
   ctx: SiteContext,
   by: Pick<Acting, 'tenantId'>,
@@ -39,7 +39,7 @@ export async function readSite(
   return viewOf(ctx, site)
 }
 
-/** Holds from the next request on, also for visitors who have a token. @throws {GanglionError} `not_found` */
+/** Changes a site, effective with the next request, also of visitors with a token. @throws {GanglionError} `not_found` */
 export async function changeSite(ctx: SiteContext, by: Acting, address: SiteAddress, input: NewSite): Promise<void> {
   const { id } = await readSite(ctx, by, address)
   await ctx.sites.change(id, input)
@@ -47,21 +47,21 @@ export async function changeSite(ctx: SiteContext, by: Acting, address: SiteAddr
   await recordAct(ctx, by, { action: 'site.changed', subject: input.name, detail })
 }
 
-/** @throws {GanglionError} `not_found` */
+/** Disables a site. @throws {GanglionError} `not_found` */
 export async function disableSite(ctx: SiteContext, by: Acting, address: SiteAddress): Promise<void> {
   const { id, name } = await readSite(ctx, by, address)
   await ctx.sites.setDisabled(id, ctx.now())
   await recordAct(ctx, by, { action: 'site.disabled', subject: name })
 }
 
-/** @throws {GanglionError} `not_found` */
+/** Enables a site. @throws {GanglionError} `not_found` */
 export async function enableSite(ctx: SiteContext, by: Acting, address: SiteAddress): Promise<void> {
   const { id, name } = await readSite(ctx, by, address)
   await ctx.sites.setDisabled(id, null)
   await recordAct(ctx, by, { action: 'site.enabled', subject: name })
 }
 
-/** @throws {GanglionError} `not_found` */
+/** Removes a site. @throws {GanglionError} `not_found` */
 export async function removeSite(ctx: SiteContext, by: Acting, address: SiteAddress): Promise<void> {
   const { id, name } = await readSite(ctx, by, address)
   await ctx.sites.remove(id)

@@ -7,16 +7,16 @@ import type { Caller } from '../rules/access/caller.ts'
 import { isUuid } from '../rules/candidates/candidate-id.ts'
 import type { Site } from '../state/sites.ts'
 
-/** A page that uses a site, by the headers of its requests. */
+/** Page that uses a site, identified by headers of its requests. */
 export type VisitingPage = { origin: string | undefined; fetchSite: string | undefined }
 
-/** Milliseconds: for which a token opens a site, and for which its visitor gets another one. */
+/** Milliseconds for which a token is valid, and for which it can be exchanged for a new one. */
 const tokenAge = 30 * 60_000
 const visitAge = 24 * 60 * 60_000
 const dayMs = 24 * 60 * 60_000
 
 /**
- * The site, if the page may use it: one of its origins, or the console's preview.
+ * Returns a site if the page may use it: from one of its origins, or the console's preview.
  * @throws {GanglionError} `not_found`, `site_disabled`, `foreign_origin`
  */
 export async function openSite({ sites }: Pick<Context, 'sites'>, id: string, page: VisitingPage): Promise<Site> {
@@ -28,7 +28,7 @@ export async function openSite({ sites }: Pick<Context, 'sites'>, id: string, pa
   return site
 }
 
-/** A token for a visitor of a page of this origin: a new one, or the one of an earlier token. */
+/** Returns a token for a visitor of a page with this origin: a new visitor, or that of an earlier token. */
 export function visitorToken(
   site: Site,
   { origin }: VisitingPage,
@@ -41,7 +41,7 @@ export function visitorToken(
   return { token: new Signer(site.secret).sign(value), expiresAt: new Date(now.getTime() + tokenAge).toISOString() }
 }
 
-/** Returns the visitor that a token names. Visitors see public pages, and their input waits for a curator. @throws {GanglionError} `invalid_token` */
+/** Returns the visitor of a token. Visitors see public pages, and their input waits for a curator. @throws {GanglionError} `invalid_token` */
 export function visitorOf(site: Site, { origin }: VisitingPage, now: Date, token: string | undefined): Caller {
   const known = token === undefined ? undefined : readToken(site, token)
   const isGood = known !== undefined && known.issuedAt > now.getTime() - tokenAge && known.digest === digestOf(origin)
@@ -50,7 +50,7 @@ export function visitorOf(site: Site, { origin }: VisitingPage, now: Date, token
   return { id, name: `Visitor of ${name}`, tenantId, role: 'reader', audience: 'public', connectors: [] }
 }
 
-/** Counts a question. @returns why it is refused, and the seconds after which it would not be; undefined if it is not */
+/** Counts a question. @returns why it is rejected, and the seconds until it would be accepted; undefined if it is accepted */
 export async function questionRefusal(
   { sites, requestCounter, now }: Pick<Context, 'sites' | 'requestCounter' | 'now'>,
   site: Site,

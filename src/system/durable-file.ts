@@ -1,7 +1,7 @@
 import { mkdir, open, readdir, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-/** Writes a new file and waits until its bytes are on the disk. A file that could not be written whole is removed. */
+/** Writes a new file and waits until its bytes are on disk. Removes an incomplete file after an error. */
 export async function writeSynced(path: string, data: Buffer | string, mode = 0o644): Promise<void> {
   const file = await open(path, 'wx', mode)
   try {
@@ -15,9 +15,9 @@ export async function writeSynced(path: string, data: Buffer | string, mode = 0o
   await file.close()
 }
 
-/** Waits until a folder's entries (a new name, a rename) are on the disk. */
+/** Waits until the entries of a folder (a new name, a rename) are on disk. */
 export async function syncDirectory(path: string): Promise<void> {
-  if (process.platform === 'win32') return // folders cannot be opened there; NTFS journals its renames
+  if (process.platform === 'win32') return // Folders cannot be opened on Windows; NTFS journals renames.
   const folder = await open(path, 'r')
   try {
     await folder.sync()
@@ -26,14 +26,14 @@ export async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-/** Makes a folder, and those above it that are missing, so that they survive a power cut. */
+/** Creates a folder and missing parent folders, so that they survive a power cut. */
 export async function makeDurableDirectory(path: string): Promise<void> {
   const first = await mkdir(path, { recursive: true, mode: 0o700 })
   if (first === undefined) return
   for (let made = path; made.length >= first.length; made = dirname(made)) await syncDirectory(dirname(made))
 }
 
-/** Waits until everything in a folder, and the folder itself, is on the disk. */
+/** Waits until a folder and everything in it is on disk. */
 export async function syncTree(path: string): Promise<void> {
   for (const entry of await readdir(path, { withFileTypes: true })) {
     const child = join(path, entry.name)

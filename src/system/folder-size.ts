@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Bytes of the files in a folder, of those that are there when they are looked at. */
+/** Returns the bytes of the files in a folder, ignoring files that disappear meanwhile. */
 export async function folderSize(folder: string): Promise<number> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
   let total = 0

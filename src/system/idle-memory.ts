@@ -4,10 +4,10 @@ import { Script } from 'node:vm'
 const interval = 30_000
 
 /**
- * Lets V8 give memory back when this thread has little to do: it then collects garbage and shrinks the heap, some 30 seconds after
- * the work. V8 13 and 14 (Node 24 and 26) take a thread that allocates nothing outside of the JavaScript heap for a busy one
+ * Lets V8 release memory when this thread is idle: it then collects garbage and shrinks the heap, some 30 seconds after the work.
+ * V8 13 and 14 (Node 24 and 26) take a thread without allocations outside of the JavaScript heap for a busy one
  * (https://github.com/nodejs/node/issues/66564). A compiled script is such an allocation.
- * @returns what ends it
+ * @returns a function that ends it
  */
 export function giveMemoryBackWhenIdle(): () => void {
   const allocate = () => void new Script('')

@@ -1,17 +1,17 @@
-/** Milliseconds that a long work may keep everything else waiting. */
+/** Maximum milliseconds for which a long task may block other work. */
 const sliceMs = 10
 
-/** Milliseconds that a work has in a turn of which others have taken a slice: enough for most requests. */
+/** Milliseconds for a task in a turn in which another has used a slice: enough for most requests. */
 const shareMs = 1
 
-/** Time at which the first work began in this turn of the event loop. */
+/** Time at which the first task began in this turn of the event loop. */
 let turnBegan: number | undefined
-/** Works that wait for their next slice, in the order in which they came. */
+/** Tasks that wait for their next slice, in order of arrival. */
 const waiting: (() => void)[] = []
 
 /**
- * Lets everything else go on at the end of each slice of time. All long works of the process take turns, one slice in a turn of the
- * event loop, so that others wait for one slice however many works there are, and however many begin in one turn.
+ * Returns a function that yields to other work at the end of each slice of time. All long tasks of the process take turns, one
+ * slice per turn of the event loop, so that other work waits for one slice at most.
  */
 export function pauses(): () => Promise<void> {
   let begin = performance.now()
@@ -23,7 +23,7 @@ export function pauses(): () => Promise<void> {
   }
 }
 
-/** Waits for a turn of the event loop of which no other work has a slice, before work that cannot pause and may take as long. */
+/** Waits for a turn of the event loop in which no other task has a slice. Call it before work that cannot pause and may take that long. */
 export async function ownTurn(): Promise<void> {
   const now = performance.now()
   if (now - beginOfTurn(now) < sliceMs) turnBegan = now - sliceMs

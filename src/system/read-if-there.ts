@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { hasCode } from './error-code.ts'
 
-/** The text of a small file, read at once; undefined where there is none. */
+/** Returns the text of a small file, read synchronously; undefined if it does not exist. */
 export function readIfThere(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8')

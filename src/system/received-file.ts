@@ -1,12 +1,12 @@
-/** Bytes that were received, in a temporary file until they are stored. */
+/** Received bytes, in a temporary file until they are stored. */
 export type ReceivedFile = {
-  /** Absolute. */
+  /** Absolute path of the file. */
   path: string
-  /** Hexadecimal. */
+  /** SHA-256 in hexadecimal digits. */
   sha256: string
-  /** Bytes. */
+  /** Size in bytes. */
   size: number
 }
 
-/** A range of bytes, from the first to the last, counted from 0 and both included. */
+/** Range of bytes from 0, both ends inclusive. */
 export type ReceivedRange = { first: number; last: number }

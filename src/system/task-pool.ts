@@ -3,17 +3,17 @@ import { FairSlots } from './concurrency/fair-slots.ts'
 import { presentCaller } from './concurrency/present-work.ts'
 
 export type TaskPoolOptions = {
-  /** The module whose default export does a task. */
+  /** Module whose default export performs a task. */
   worker: URL
-  /** Milliseconds that a task may take once it runs. Its wait for others does not count. */
+  /** Maximum milliseconds of a running task, without its time in the queue. */
   timeLimitMs: number
-  /** Tasks that may wait, three quarters of them of one caller. */
+  /** Maximum waiting tasks, three quarters of them from one caller. */
   maxTasks: number
-  /** Milliseconds that a task may wait for others; without it, as long as they take. */
+  /** Maximum milliseconds in the queue; absent: unlimited. */
   waitLimitMs?: number
 }
 
-/** A task was not done: too many wait, it waited or took too long, or its thread has ended. */
+/** Thrown if a task was not completed: too many are waiting, it waited or took too long, or its thread has ended. */
 export class TaskFailed extends Error {
   override readonly name = 'TaskFailed'
 }
@@ -23,8 +23,8 @@ const idleTimeout = 30_000
 const never = new AbortController().signal
 
 /**
- * Does tasks that take a while in a thread, one after the other. Callers take turns, see {@link presentCaller}. The thread starts with the first
- * task and ends when idle.
+ * Performs long tasks in a thread, one after the other. Callers take turns, see {@link presentCaller}. The thread starts with the first task and
+ * ends when idle.
  */
 export class TaskPool<Task, Result> {
   readonly #options: TaskPoolOptions
@@ -39,7 +39,7 @@ export class TaskPool<Task, Result> {
     this.#slots = new FairSlots({ ...slots, ...(patience !== undefined && { patience }) })
   }
 
-  /** @throws {TaskFailed} */
+  /** Performs a task. @throws {TaskFailed} */
   async run(task: Task): Promise<Result> {
     const { worker, timeLimitMs } = this.#options
     let release = () => {}
@@ -63,7 +63,7 @@ export class TaskPool<Task, Result> {
   }
 }
 
-/** Threads start with their first task. `name`: of the worker's function; `idleTimeout`: milliseconds after which one without work ends. */
+/** Creates a pool whose threads start with their first task. `name`: of the worker's function; `idleTimeout`: in milliseconds. */
 export async function startPool<Task, Result>({
   worker,
   ...options
@@ -73,7 +73,7 @@ export async function startPool<Task, Result>({
   maxThreads: number
   idleTimeout: number
 }): Promise<Piscina<Task, Result>> {
-  // Loaded with the first task: most commands have none.
+  // Loaded with the first task, since most commands have none.
   const library = await import('piscina')
   const pool = new library.Piscina<Task, Result>({
     ...options,
@@ -82,7 +82,7 @@ export async function startPool<Task, Result>({
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: heapLimitMb },
   })
-  // A thread that dies with a task rejects the task; one that dies idle is replaced when needed, and nobody waits for it.
+  // A thread that dies during a task rejects the task. One that dies idle is replaced when needed, and its error is ignored.
   pool.on('error', () => undefined)
   return pool
 }

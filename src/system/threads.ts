@@ -1,10 +1,10 @@
 type Closable = { close(): Promise<void> }
 
-/** Pools of threads, one of each kind. They are shared by all data directories of the process. */
+/** Thread pools, one of each kind, shared by all data directories of the process. */
 export class Threads {
   readonly #pools = new Map<new () => Closable, Closable>()
 
-  /** Returns the pool of a kind. It is made when it is first asked for. */
+  /** Returns the pool of a kind, creating it on first use. */
   of<Pool extends Closable>(Kind: new () => Pool): Pool {
     const known = this.#pools.get(Kind)
     if (known instanceof Kind) return known

@@ -4,10 +4,10 @@ import { z } from 'zod'
 import { oneLine, readableText } from '../../rules/text/lines.ts'
 import { cutText } from '../../rules/text/whole-characters.ts'
 
-/** `quote`: quoted text of a person. */
+/** Part of a mail. `quote`: quoted text of a person. */
 type MailItem = { text: string; quote: string; url: string }
 
-/** `id`, `thread`: of what the `Message-ID` and `References` are made. `more`: things that are not among the items. */
+/** Mail to send. `id`, `thread`: for `Message-ID` and `References`. `more`: number of items that are left out. */
 type OutgoingMail = Record<'id' | 'to' | 'subject' | 'stopUrl' | 'accountUrl', string> &
   Readonly<{ items: MailItem[]; thread: string | null; more: number }>
 
@@ -19,11 +19,11 @@ export type SendMail = (mail: OutgoingMail) => Promise<Refusal | undefined>
 /** Fields of an error of nodemailer. */
 const Failure = z.object({ code: z.string().catch(''), command: z.string().catch(''), responseCode: z.int().catch(0) })
 
-/** Milliseconds. */
+/** Timeouts in milliseconds. */
 const patience = { connectionTimeout: 10_000, greetingTimeout: 10_000, dnsTimeout: 10_000, socketTimeout: 20_000 }
 const [maxLine, maxQuote] = [300, 2_000]
 
-/** Sends mails by SMTP, from an address. `url` has the name and the password, which go over TLS only, or to this machine. */
+/** Returns a function that sends mails by SMTP. `url` may contain a password, which is sent over TLS only, or to this machine. */
 export function mailServer({ url, from }: { url: string; from: string }): SendMail {
   const { username, hostname } = new URL(url)
   const requireTLS = username !== '' && !['localhost', '127.0.0.1', '[::1]'].includes(hostname)
@@ -37,7 +37,7 @@ export function mailServer({ url, from }: { url: string; from: string }): SendMa
         to: { name: '', address: to },
         messageId: `<notice.${id}@${host}>`,
       },
-      // Nobody sends the first mail of a candidate, which all others refer to.
+      // References a first mail of the candidate that is never sent, so that clients group its mails.
       ...(thread !== null && { references: `<candidate.${thread}@${host}>` }),
       list: { unsubscribe: stopUrl },
       headers: { 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click', 'Auto-Submitted': 'auto-generated' },
@@ -50,13 +50,13 @@ export function mailServer({ url, from }: { url: string; from: string }): SendMa
 function refusalOf(error: unknown): Refusal {
   const { code, command, responseCode } = Failure.parse(Object(error))
   const isOfServer = !['RCPT TO', 'DATA', 'API'].includes(command)
-  // The words of the server may repeat the address of the recipient.
+  // The server's own message may contain the recipient's address.
   const why =
     responseCode === 0 ? `it cannot be sent (${code})` : `the mail server answered ${responseCode} to ${command}`
   return { why, isOfServer, isFinal: !isOfServer && (responseCode === 0 || responseCode >= 500) }
 }
 
-/** A mail as plain text and as HTML. What people wrote is escaped, and stands on one line or in a quotation. */
+/** Returns a mail as plain text and as HTML. Text of people is escaped, and on one line or in a quotation. */
 function mailText({ items, more, stopUrl, accountUrl }: OutgoingMail): { text: string; html: string } {
   const plain: string[] = []
   const markup: unknown[] = []

@@ -9,7 +9,7 @@ import { inUse } from '../../system/concurrency/present-work.ts'
 import { type NoticeCause, noticesOf, type PersonalNotice } from './notices-of.ts'
 
 const pageSize = 200
-/** Maximum age of an event that is mailed: mails may have been off for a while. */
+/** Maximum age of events to mail, since mails may have been disabled for a while. */
 const newsMs = 3 * 86_400_000
 const digests = new Cron('0 6 * * *', { timezone: 'UTC', paused: true })
 const reminders = new Cron('0 6 * * 1', { timezone: 'UTC', paused: true })
@@ -19,8 +19,8 @@ export function nextDigest(now: Date): string {
 }
 
 /**
- * Makes notices of what has happened in each tenant since it was last done. They are kept together with how far it has got, so that a crash
- * neither loses one nor makes it twice.
+ * Creates notices for new events of each tenant. Notices and the cursor of events are stored together, so that a crash neither loses a
+ * notice nor creates it twice.
  */
 export async function makeNotices(ctx: Context): Promise<void> {
   const remindedOn = reminders.previousRuns(1, ctx.now()).map(utcDay).join()
@@ -31,7 +31,7 @@ export async function makeNotices(ctx: Context): Promise<void> {
 
 async function makeSome(ctx: Context, from: NoticeCursor, { last, remindedOn }: { last: number; remindedOn: string }) {
   const { tenantId } = from
-  // There were none before; or a backup was restored, and an id is yet to come.
+  // True without earlier notices, or if the event is still to come because a backup was restored.
   const isLost = from.event < 0 || from.event > last
   const page = isLost ? [] : await ctx.events.after(tenantId, from.event, pageSize)
   const made: StoredNotice[] = []
@@ -54,13 +54,13 @@ async function makeSome(ctx: Context, from: NoticeCursor, { last, remindedOn }: 
 
 type CauseInKb = NoticeCause & Pick<StoredNotice, 'tenantId' | 'kbId'>
 
-/** @param happened so that a digest whose hour passed while no server ran goes out at once */
+/** Returns the notice to store. @param happened time of the event: a digest that was due since then goes out at once */
 async function keptOf(ctx: Context, told: CauseInKb, happened: Date): Promise<StoredNotice[]> {
   const [now, isReminder] = [ctx.now(), told.kind === 'pages.stale']
   const at = now.toISOString()
   const users = (await noticesNow(ctx, told)).map(({ user }) => user).filter(({ notices }) => notices !== 'off')
   return users.map(({ id: userId, notices }) => {
-    // The event's id is left out: a restored state may assign it again.
+    // Leaves out the event's id, since a restored state may assign it again.
     const parts = JSON.stringify([told, userId, isReminder && utcDay(now)])
     const id = createHash('sha256').update(parts).digest('hex').slice(0, 32)
     const isDigest = Number(isReminder || notices === 'digest')
@@ -76,7 +76,7 @@ async function keptOf(ctx: Context, told: CauseInKb, happened: Date): Promise<St
   })
 }
 
-/** Returns no notices if the knowledge base is gone, disabled or damaged. Throws errors that may pass, so that it is tried again. */
+/** Returns the notices for the present state; none if the knowledge base is gone, disabled or damaged. Throws temporary errors, for a retry. */
 export async function noticesNow(ctx: Context, { tenantId, kbId, ...told }: CauseInKb): Promise<PersonalNotice[]> {
   try {
     return await inUse(async () => noticesOf(ctx, await ctx.kb(tenantId, kbId), told))

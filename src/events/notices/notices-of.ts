@@ -21,7 +21,7 @@ import type { StoredNotice } from '../../state/notices.ts'
 
 export type NoticeCause = Pick<StoredNotice, 'kind' | 'candidateId' | 'decision'>
 
-/** `quote`: quoted text of a person. `path`: page with the details. */
+/** Notice to one person. `quote`: quoted text of a person. `path`: page with the details. */
 export type PersonalNotice = { user: User; subject: string; text: string; quote: string; path: string }
 
 /** Maximum characters of a title and a name, so that a line has room for the rest. */
@@ -43,8 +43,8 @@ export function isOfWaiting({ kind }: Pick<NoticeCause, 'kind'>): boolean {
 }
 
 /**
- * Says who is to hear of something, and what: by what holds now, so that it is asked when a notice is kept and again when it is sent. All are
- * curators, who may see all of a knowledge base. Nobody hears of what they did themselves, nor of what the policy did at once.
+ * Returns who is notified of something, and the text, by the present state: it is called when a notice is stored, and again when it is sent. All
+ * recipients are curators, who may see all of a knowledge base. Nobody is notified of their own actions, nor of what the policy did at once.
  */
 export async function noticesOf(ctx: Context, kb: KnowledgeBase, told: NoticeCause): Promise<PersonalNotice[]> {
   const { title: kbName, slug } = await kbLabel(kb)
@@ -66,13 +66,13 @@ export async function noticesOf(ctx: Context, kb: KnowledgeBase, told: NoticeCau
   if (actor === undefined || actor.id === 'policy' || (did === waits && awaiting === undefined)) return []
   const personOf = async ({ id }: Actor) => (await whoIs(ctx, tenantId, id)).id.replace('user:', '')
   const [self, sender] = [await personOf(actor), await personOf(record.createdBy)]
-  // Where several people have to approve it, all who have a vote on it hear of it; else the owners whose approval it needs.
+  // If several people must approve, notifies everyone who may vote; otherwise the owners whose approval is needed.
   const isVote = awaiting !== undefined && awaiting.votes > 0 && awaiting.votes + votes.size > 1
   const without = isVote
     ? await Promise.all([...votes.values(), ...(await authorsWithoutVote(kb, record))].map(personOf))
     : undefined
   const curators = await ctx.users.curators(tenantId)
-  // The names of a forge are of accounts there, and any of these may write one.
+  // Names in a forge's comment are accounts there, and anybody may write them.
   const mentioned = new Set(via === undefined ? mentionedIn(quote, curators).values() : [])
   const isRemark = told.kind === 'candidate.commented' || told.kind === 'candidate.changes-requested'
   const isConcerned = (user: User) => {
@@ -100,7 +100,7 @@ async function approverIn({ repository }: KnowledgeBase, commit: string | undefi
   return id === undefined ? undefined : { name, id }
 }
 
-/** Owners, and the titles of their pages that are stale. */
+/** Returns owners with the titles of their stale pages. */
 async function stalePages(kb: KnowledgeBase, now: Date, people: readonly User[]): Promise<[User, string][]> {
   const { deciding } = await kb.settings()
   const view = await viewAs(kb, { audience: 'curator' })

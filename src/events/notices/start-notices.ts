@@ -9,17 +9,17 @@ import { makeNotices, nextDigest, noticesNow } from './make-notices.ts'
 import { isOfWaiting, type PersonalNotice } from './notices-of.ts'
 import { stopUrlOf } from './stop-link.ts'
 
-/** `failed`: hears of mails that are given up. `maxHourly`: mails to a person; what is more waits for the digest. */
+/** Options. `failed`: called for abandoned mails. `maxHourly`: maximum mails to a person; others wait for the digest. */
 export type NoticeOptions = { send: SendMail; failed: (message: string) => void; maxHourly?: number }
 
 const intervalMs = 5_000
 const atOnce = 10_000
 /** Maximum items that a digest lists one by one. */
 const maxItems = 50
-/** Attempts within eight hours: after an outage, a server first tries mails that are three days old. */
+/** Minimum attempts, within eight hours: after an outage, a server first retries mails that are three days old. */
 const leastAttempts = 8
 
-/** Sends people mails of what concerns them. @returns how to stop it, which waits for the mail that is being sent */
+/** Sends mails about notices. @returns a function that stops it and waits for the mail in progress */
 export function startNotices(ctx: Context, options: NoticeOptions): () => Promise<void> {
   const stopping = new AbortController()
   const work = coalesce(() => sendNotices(ctx, options, stopping.signal).catch(ctx.onError))
@@ -32,8 +32,8 @@ export function startNotices(ctx: Context, options: NoticeOptions): () => Promis
 }
 
 /**
- * Makes notices of what has happened, and sends those that are due: one in a mail, what waits of one push in one, or all of a person's
- * digest. Each is kept until the mail server has taken it or never will; what is sent again after a crash has the same `Message-ID`.
+ * Creates notices for new events, and sends those that are due: one per mail, those about one push in one, or all of a person's digest. A notice
+ * is kept until the mail server accepts or finally rejects it. A mail that is repeated after a crash has the same `Message-ID`.
  */
 export async function sendNotices(ctx: Context, options: NoticeOptions, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return
@@ -47,20 +47,20 @@ export async function sendNotices(ctx: Context, options: NoticeOptions, signal?:
   }
 }
 
-/** Names the mail that a notice is in. */
+/** Returns the key of the mail to which a notice belongs. */
 function mailOf({ id, isDigest, userId, tenantId, kbId, kind, candidateId, decision }: StoredNotice): string {
   if (isDigest) return `${userId} ${tenantId}`
   return candidateId === null ? id : [userId, kbId, kind, decision, timeOfBundle(candidateId)].join(' ')
 }
 
-/** @returns false where the mail server takes none now */
+/** Sends one mail. @returns false if the mail server accepts none now */
 async function sendMail(ctx: Context, options: NoticeOptions, all: readonly StoredNotice[]): Promise<boolean> {
   const { notices, mailCounter, now, urls } = ctx
   const [first, ids, found] = [all[0], all.map(({ id }) => id), [] as PersonalNotice[]]
   if (first === undefined) return true
   const putOff = () => notices.change(ids, { isDigest: 1, dueAt: nextDigest(now()) }).then(() => true)
   const { points } = await mailCounter.read(first.userId)
-  // Half is kept for what people do.
+  // Half of the limit is reserved for people's actions.
   const maxHourly = (options.maxHourly ?? 20) / (isOfWaiting(first) ? 2 : 1)
   if (first.isDigest === 0 && points >= maxHourly) return putOff()
   let looked = 0

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { GanglionError } from '../../contract/errors.ts'
 import type { Context } from '../../kb/context.ts'
 
-/** The query of the link by which a person stops their mails without signing in. */
+/** Query of the link by which a person unsubscribes from mails without signing in. */
 export type StopLink = { to: string; signature: string }
 
 export async function stopUrlOf({ users, urls }: Pick<Context, 'users' | 'urls'>, to: string): Promise<string> {
@@ -12,7 +12,7 @@ export async function stopUrlOf({ users, urls }: Pick<Context, 'users' | 'urls'>
 
 const badLink = 'This link stops no mails. Choose “No mails” in your account, or open the link of a newer mail.'
 
-/** @throws {GanglionError} `link_expired` for a link that is not ours, or of a person who is gone */
+/** Checks the link. @throws {GanglionError} `link_expired` if the signature is wrong, or the person is gone */
 export async function requireStopLink({ users }: Pick<Context, 'users'>, { to, signature }: StopLink): Promise<void> {
   const isKnown = (await users.get(to)) !== undefined
   const own = Buffer.from(isKnown ? signatureOf(to, await users.noticeKey(to)) : '')

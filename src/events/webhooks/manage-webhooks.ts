@@ -18,8 +18,8 @@ const maxWebhooks = 100
 const resolveLimitMs = 3_000
 
 /**
- * Sends a tenant's events to a URL from now on. The secret is in this answer only.
- * @throws {ValidationError} for a host without a public address, {GanglionError} `not_found` for the knowledge base
+ * Adds a webhook for a tenant's future events. Only this result contains its secret.
+ * @throws {ValidationError} for a host without a public address; {GanglionError} `not_found` for the knowledge base
  */
 export async function addWebhook(
   ctx: Context,
@@ -44,7 +44,7 @@ export async function addWebhook(
   return { id, url, secret }
 }
 
-/** @throws {ValidationError} for an address that messages are not sent to. A name that cannot be resolved now is accepted. */
+/** Checks the URL. Accepts a name that cannot be resolved now. @throws {ValidationError} for an address that is not public */
 async function checkReceiver(url: string, { allowPrivate, resolve = resolveHost }: ReceiverOptions): Promise<void> {
   if (allowPrivate) return
   const { hostname } = new URL(url)
@@ -60,7 +60,7 @@ async function checkReceiver(url: string, { allowPrivate, resolve = resolveHost 
   }
 }
 
-/** `kb`: slug of the knowledge base whose events are sent; null for all. `lastEvent`: id of the newest one. */
+/** Webhook in a list. `kb`: slug of the knowledge base whose events are sent; null for all. `lastEvent`: id of the newest one. */
 export type WebhookSummary = Omit<Webhook, 'secret' | 'tenantId'> & { kb: string | null; lastEvent: number }
 
 export async function listWebhooks(ctx: Context, { tenantId }: Owner): Promise<WebhookSummary[]> {
@@ -69,7 +69,7 @@ export async function listWebhooks(ctx: Context, { tenantId }: Owner): Promise<W
   return (await ctx.webhooks.list(tenantId)).map((webhook) => summaryOf(webhook, slugs, last))
 }
 
-/** A webhook and its last 100 deliveries, newest first. @throws {GanglionError} `not_found` */
+/** Returns a webhook and its last 100 deliveries, newest first. @throws {GanglionError} `not_found` */
 export async function readWebhook(
   ctx: Context,
   { tenantId }: Owner,
@@ -90,7 +90,7 @@ export async function removeWebhook(ctx: Context, by: Acting, id: string): Promi
   await recordAct(ctx, by, { action: 'webhook.removed', subject: url })
 }
 
-/** @param kinds empty: all @throws {GanglionError} `not_found` */
+/** Changes the kinds of events that are sent. @param kinds empty: all @throws {GanglionError} `not_found` */
 export async function setWebhookKinds(
   ctx: Context,
   by: Acting,
@@ -102,7 +102,7 @@ export async function setWebhookKinds(
   await recordAct(ctx, by, { action: 'webhook.changed', subject: url, detail: kinds.join(', ') || 'all events' })
 }
 
-/** Sends nothing more to a webhook until {@link replayWebhook}. @throws {GanglionError} `not_found` */
+/** Pauses a webhook until {@link replayWebhook}. @throws {GanglionError} `not_found` */
 export async function pauseWebhook(ctx: Context, by: Acting, id: string): Promise<void> {
   const { url } = await webhookOf(ctx, by.tenantId, id)
   await ctx.webhooks.pause(id, `Paused by ${by.name}.`)
@@ -110,10 +110,10 @@ export async function pauseWebhook(ctx: Context, by: Acting, id: string): Promis
 }
 
 /**
- * Sends events again, or goes on where it was paused or given up.
- * @param from id of the first event; without it, the first that was not taken
- * @returns the first event that is sent, and how many follow
- * @throws {GanglionError} `not_found` @throws {ValidationError} for an event that is yet to come
+ * Sends events again, or continues where the webhook was paused or failed.
+ * @param from id of the first event; absent: the first undelivered one
+ * @returns the first event that is sent, and the number of all
+ * @throws {GanglionError} `not_found` @throws {ValidationError} for an event that does not exist yet
  */
 export async function replayWebhook(
   ctx: Context,
@@ -145,8 +145,8 @@ export async function testWebhook(
 }
 
 /**
- * Sends one event again now; the webhook goes on where it is.
- * @throws {GanglionError} `not_found`, also for an event that is no longer kept or that a receiver may not know
+ * Sends one event again now, without moving the cursor of the webhook.
+ * @throws {GanglionError} `not_found`, also for an event that is no longer stored or that a receiver may not see
  */
 export async function resendEvent(
   ctx: Context,

@@ -3,25 +3,23 @@ import { request as httpsRequest } from 'node:https'
 import { Webhook } from 'standardwebhooks'
 import { PrivateAddress, publicLookup, type Resolve, requirePublic, resolveHost } from './public-address.ts'
 
-/** Message to a receiver. All fields but the id are its body; the id stays the same when it is sent again. */
+/** Message to a receiver. All fields but the id are its body. The id stays the same when it is sent again. */
 export type PostedMessage = { id: string; [field: string]: unknown }
 
 export type PostOptions = {
   now: Date
-  /** Sends to addresses that are not of the public internet as well. */
+  /** True to also send to addresses outside of the public internet. */
   allowPrivate: boolean
   resolve?: Resolve
-  /** Milliseconds. */
+  /** Timeout in milliseconds. */
   timeout?: number
   signal?: AbortSignal
 }
 
-/** Answer of a receiver. Without one, `status` is undefined and `note` says why, for people. */
+/** Response of a receiver. Without one, `status` is undefined and `note` explains why, for people. */
 export type Receipt = { status: number | undefined; note: string | undefined }
 
-/**
- * Sends a message, signed. Redirects are not followed, the answer's body is not read, and no secret is in the receipt.
- */
+/** Sends a signed message. Does not follow redirects, and does not read the response body. The receipt contains no secret. */
 export async function postMessage(
   { url, secret }: { url: string; secret: string },
   message: PostedMessage,

@@ -7,13 +7,13 @@ import type { Webhook, WebhookDelivery } from '../../state/webhooks.ts'
 import { ActivityTeller } from '../activity-item.ts'
 import { type PostedMessage, type PostOptions, postMessage, type Receipt } from './post-message.ts'
 
-/** A receiver sees what an app sees that has sent no candidates itself. */
+/** Caller for the access rules: a receiver sees what an app without candidates of its own sees. */
 export const receiver = { role: 'app', id: '', name: '' } as const
 
 type Receiver = Pick<Webhook, 'id' | 'tenantId' | 'url' | 'secret' | 'format'>
 type Sent = Receipt & { delivery: WebhookDelivery }
 
-/** Sends an event; the message's id is the same whenever it is sent to this webhook again. */
+/** Sends an event. The message's id is the same each time that it is sent to this webhook. */
 export async function sendEvent(
   ctx: Context,
   webhook: Receiver,
@@ -58,8 +58,8 @@ export type ChatFormat = Exclude<WebhookFormat, 'ganglion'>
 const maxText = 1_000
 
 /**
- * An event in the shape of an incoming webhook of Slack, or of a workflow of Teams. It says no more than the event: neither who did it, nor the title
- * of a candidate that is no page yet.
+ * Returns an event as a message for Slack's incoming webhooks, or for a Teams workflow. Reveals no more than the event: neither the actor, nor
+ * the title of a candidate that is no page yet.
  */
 async function chatMessage(ctx: Context, tenantId: string, format: ChatFormat, event: LoggedEvent): Promise<object> {
   const { kind, seqId, candidateId, error, problems = [] } = event
@@ -73,7 +73,7 @@ async function chatMessage(ctx: Context, tenantId: string, format: ChatFormat, e
   return chatBody(format, about.join(': '), page && ctx.urls.base && ctx.urls.page(page))
 }
 
-/** Shows a text as it is, without marks. `url`: empty where nobody knows where the server is reached. */
+/** Returns the body of a chat message with a text, without markup. `url`: empty if the server's public URL is unknown. */
 function chatBody(format: ChatFormat, said: string, url: string | undefined): object {
   const text = oneLine(said, maxText)
   if (format === 'slack') {
@@ -83,14 +83,14 @@ function chatBody(format: ChatFormat, said: string, url: string | undefined): ob
   }
   const content = {
     ...{ $schema: 'http://adaptivecards.io/schemas/adaptive-card.json', type: 'AdaptiveCard', version: '1.4' },
-    // A TextBlock would take Markdown.
+    // A TextBlock would interpret Markdown.
     body: [{ type: 'RichTextBlock', inlines: [{ type: 'TextRun', text }] }],
     actions: url ? [{ type: 'Action.OpenUrl', title: 'Open it', url }] : [],
   }
   return { type: 'message', attachments: [{ contentType: 'application/vnd.microsoft.card.adaptive', content }] }
 }
 
-/** Escapes the signs that begin links and mentions in Slack's text. */
+/** Escapes the characters that begin links and mentions in Slack's text. */
 function slackText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

@@ -5,7 +5,7 @@ import { type WebhookOptions, WebhookSender } from './webhook-sender.ts'
 /** Milliseconds between two checks for due deliveries, and for changes made on the command line. */
 const intervalMs = 5_000
 
-/** Sends events as they happen. @returns how to stop it, which ends the deliveries that are under way. */
+/** Sends events as they happen. @returns a function that stops it and aborts running deliveries */
 export function startWebhooks(ctx: Context, options: WebhookOptions): () => Promise<void> {
   const sender = new WebhookSender(ctx, options)
   const followed = new Set<string>()

@@ -9,18 +9,18 @@ import { receiver, sendEvent } from './send-event.ts'
 export type WebhookOptions = Omit<PostOptions, 'now' | 'signal'> & { onError: (error: unknown) => void }
 
 const pageSize = 500
-/** HTTP status by which a receiver asks for no more messages. */
+/** HTTP status with which a receiver unsubscribes. */
 const gone = 410
 
 /**
- * Sends tenants' events to where they are wanted: in order, each until it is taken, so at least once. A receiver is told what an
- * `app` key may know. One that fails keeps no other waiting.
+ * Delivers tenants' events to webhooks: in order, each until it is accepted, so at least once. A receiver gets what an `app` key
+ * may see. A failing receiver does not delay others.
  */
 export class WebhookSender {
   readonly #ctx: Context
   readonly #options: WebhookOptions
   readonly #stopping = new AbortController()
-  /** Being sent to, by id. */
+  /** Deliveries in progress, by the id of the webhook. */
   readonly #busy = new Map<string, Promise<void>>()
 
   constructor(ctx: Context, options: WebhookOptions) {
@@ -46,7 +46,7 @@ export class WebhookSender {
     await Promise.all(this.#busy.values())
   }
 
-  /** Ends the running deliveries. The next sender begins them again. */
+  /** Aborts running deliveries. The next sender repeats them. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await Promise.all(this.#busy.values())
@@ -62,7 +62,7 @@ export class WebhookSender {
     }
     const view = new EventView(this.#ctx, { tenantId: webhook.tenantId, ...receiver })
     const { last } = await events.range(webhook.tenantId)
-    // An id that is yet to come was given out before a backup was restored.
+    // A cursor beyond the last event was set before a backup was restored.
     if (webhook.cursor > last && !(await advance(last))) return
     while (!this.#stopping.signal.aborted) {
       const page = await events.after(webhook.tenantId, webhook.cursor, pageSize)
@@ -78,7 +78,7 @@ export class WebhookSender {
     }
   }
 
-  /** @returns the delivery, if the receiver has taken it. */
+  /** Sends an event. @returns the delivery if the receiver has accepted it */
   async #send(webhook: Webhook, event: LoggedEvent): Promise<WebhookDelivery | undefined> {
     const { webhooks, now } = this.#ctx
     const { signal } = this.#stopping

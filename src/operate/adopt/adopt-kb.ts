@@ -17,7 +17,7 @@ import { buildKb } from './build-kb.ts'
 import { AdoptionRefused, fetchSource } from './fetch-source.ts'
 
 const gibibyte = 1024 ** 3
-/** Bounds of a fetched history. One object may be as large as in a push. */
+/** Limits of a fetched history. A single object may be as large as in a push. */
 const defaultLimits: IncomingLimits = {
   ...packLimits,
   maxPack: 4 * gibibyte,
@@ -26,10 +26,10 @@ const defaultLimits: IncomingLimits = {
 }
 
 export type AdoptOptions = {
-  /** Folder or URL of the repository, as git accepts it. */
+  /** Folder or URL of the repository, in a form that git accepts. */
   source: string
   tenant: string
-  /** Slug of the knowledge base. Default: that of a mirror, or one derived from the source. */
+  /** Slug of the knowledge base. Default: the mirror's own, or one derived from the source. */
   slug?: string | undefined
   limits?: Partial<IncomingLimits>
 }
@@ -94,7 +94,7 @@ async function requireFreeId({ knowledgeBases }: Context, id: string): Promise<v
     )
 }
 
-/** Returns a slug from the last part of a repository's address. */
+/** Returns a slug derived from the last part of a repository's address. */
 function slugOf(address: string): string {
   const path = address.replace(/\/+$/, '').replace(/(?:\/?\.git|\.bundle)$/, '')
   const name =

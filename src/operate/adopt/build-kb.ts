@@ -20,13 +20,13 @@ import { mergeHistory } from './merge-history.ts'
 const maxProblems = 50
 
 export type Building = {
-  /** Bare repository that was fetched, which is moved away. */
+  /** Fetched bare repository, which is moved to its final place. */
   fetched: string
   /** Address of the source, without credentials. */
   source: string
   isMirror: boolean
   tenant: string
-  /** Requested slug; undefined: that of the mirror. */
+  /** Requested slug; undefined: the mirror's own. */
   slug: string | undefined
 }
 

@@ -13,10 +13,10 @@ import { folderSize } from '../../system/folder-size.ts'
 /** Thrown if a repository cannot become a knowledge base here. The message tells a person why, and what to do. */
 export class AdoptionRefused extends Error {}
 
-/** Ref of the commit to merge while a repository that is no mirror is adopted. */
+/** Ref of the commit to merge, while a repository that is not a mirror is adopted. */
 export const adoptedRef = 'refs/adopted'
 const betweenLooksMs = 1_000
-/** Bytes of memory of each process of a fetch: no object that fits the limits needs as much. */
+/** Maximum bytes of memory of each process of a fetch: objects within the limits need less. */
 const maxMemory = 2 * 1024 ** 3
 /** git settings that keep a fetch in one pack, whose objects are checked like those of a push, and large files out of memory. */
 const config = [
@@ -66,7 +66,7 @@ export async function fetchSource(source: string, gitDir: string, limits: Incomi
   return isMirror
 }
 
-/** Measures fetched packs as those of pushes are, before anything else reads them. */
+/** Checks the size of fetched packs as of pushed ones, before anything else reads them. */
 async function requireWithin(gitDir: string, name: string, limits: PackLimits): Promise<void> {
   const folder = join(gitDir, 'objects', 'pack')
   try {

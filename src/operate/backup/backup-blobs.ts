@@ -76,7 +76,7 @@ export async function putBlobs(
 ): Promise<void> {
   await forEachAtOnce(files, blobsAtOnce, async (file) => {
     if (await blobs.has(file.sha256)) return
-    const path = join(scratch, file.sha256) // The store may keep the file that it is given.
+    const path = join(scratch, file.sha256) // The store may move the file.
     try {
       await copyFile(file.path, path, constants.COPYFILE_FICLONE)
       await blobs.keep({ ...file, path }, (note) => inTransaction(db, note))

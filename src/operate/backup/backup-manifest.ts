@@ -15,10 +15,10 @@ export class BackupError extends Error {}
 const Oid = z.string().regex(/^[0-9a-f]{40}$/)
 
 const Manifest = z.object({
-  /** Backups of format 1 have no checksum of the manifest. */
+  /** Format. Backups of format 1 have no checksum of the manifest. */
   format: z.literal([1, 2]),
   schema: z.string(),
-  /** ISO 8601, UTC. */
+  /** Time of the backup: ISO 8601, UTC. */
   createdAt: z.iso.datetime(),
   /** Version of Ganglion that wrote it. */
   ganglion: z.string(),
@@ -32,7 +32,7 @@ const Manifest = z.object({
       highestNumber: z.int().min(0),
     }),
   ),
-  /** SHA-256 of Sources' bytes that were missing already. Absent in earlier backups. */
+  /** SHA-256 of bytes of Sources that were missing at the time. Absent in earlier backups. */
   missingBlobs: z.array(z.string()).exactOptional(),
   /** SHA-256 of each other file, by its path in the folder. Absent in earlier backups. */
   files: z.record(z.string(), z.string()).exactOptional(),
@@ -65,7 +65,7 @@ function checksumOf(content: object): string {
   return createHash('sha256').update(JSON.stringify(content)).digest('hex')
 }
 
-/** @throws {BackupError} if there is no complete backup, or one that this version cannot read */
+/** Reads a manifest. @throws {BackupError} if there is no complete backup, or one that this version cannot read */
 export async function readManifest(dir: string): Promise<Manifest> {
   const { manifest } = backupFiles(dir)
   const text = await readFile(manifest, 'utf8').catch((cause: unknown) => {
@@ -80,7 +80,7 @@ export async function readManifest(dir: string): Promise<Manifest> {
       `${dir} has the format ${JSON.stringify(format)}, which this version of Ganglion does not know.`,
     )
   }
-  // Before the content is read: a flipped bit in the key "files" would hide all other checksums.
+  // Checked before the content is used: a flipped bit in the key "files" would hide all other checksums.
   if ((format === 2 || sha256 !== undefined) && sha256 !== checksumOf(content))
     throw new BackupError(`${manifest} is not what was written. Restore another backup.`)
   const { data: parsed, error } = Manifest.safeParse(data)
@@ -125,7 +125,7 @@ export async function findDamage(
   return damage
 }
 
-/** @throws {BackupError} naming the damaged files */
+/** Checks all files but those of Sources. @throws {BackupError} naming the damaged files */
 export async function requireUndamaged(dir: string, manifest: Manifest): Promise<void> {
   const damage = await findDamage(dir, manifest, { sources: false })
   if (damage.length > 0) throw new BackupError(`${dir} is damaged: ${damage.join('; ')}. Restore another backup.`)

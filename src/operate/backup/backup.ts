@@ -53,7 +53,7 @@ export async function backup(
     if (only === undefined) await ctx.markers.set('backup', manifest.createdAt)
     return { dir, manifest }
   } catch (error) {
-    await removeMade(dir, isNew).catch(() => {}) // The original error says more.
+    await removeMade(dir, isNew).catch(() => {}) // The original error is more informative.
     throw error
   }
 }
@@ -113,7 +113,7 @@ async function leaveOnly(file: string, { tenantId, kbIds }: BackupPart): Promise
   }
 }
 
-/** @returns true if it did not exist */
+/** Creates a folder, or checks that it is empty. @returns true if it did not exist */
 async function makeEmptyFolder(dir: string): Promise<boolean> {
   const made = await mkdir(dir, { recursive: true, mode: 0o700 })
   if ((await readdir(dir)).length > 0) throw new BackupError(`${dir} is not empty: a backup needs a folder of its own.`)
@@ -167,7 +167,7 @@ async function backUpRepository(
       if (!existsSync(gitDir)) throw new RepositoryMissing(gitDir)
       const refs = await refsOfOneMoment(kb.repository)
       await writeBundle(kb.repository, refs, file)
-      const knownNumber = nextNumber(kb) // Includes numbers that main has lost since.
+      const knownNumber = nextNumber(kb) // Includes numbers that main no longer has.
       await kb.followTo({ main: refs.get(mainRef), queue: refs.get(queueRef) })
       return { refs: Object.fromEntries(refs), highestNumber: Math.max(knownNumber, nextNumber(kb)) - 1 }
     } finally {
@@ -178,7 +178,7 @@ async function backUpRepository(
   }
 }
 
-/** @param fetched folder for a shared repository, which is fetched anew so that it neither fills nor uses a cache */
+/** Returns the repository to copy. @param fetched folder for a shared repository, which is fetched anew so that no cache is used or filled */
 async function repositoryOf(
   { cluster, directory }: Context,
   { id, slug }: KbIdentity,

@@ -26,7 +26,7 @@ import { buildFolder, type RestoredKb, type RestoreOptions, restoreMark } from '
 export type RestoreTarget = Pick<ContextOptions, 'dataDir' | 'database' | 'bucket' | 'objects'>
 
 export type Restored = {
-  /** Data directory for the parts that are not elsewhere. A cluster has none. */
+  /** Data directory for the parts that are not in the database or a bucket. A cluster has none. */
   dataDir: string
   kbs: RestoredKb[]
 }
@@ -59,7 +59,7 @@ export async function restore(source: string, target: RestoreTarget, options: Re
 
 type Order = { dir: string; manifest: Manifest; place: RestoreTarget; options: RestoreOptions }
 
-/** @param database undefined: a file in the data directory */
+/** Restores a backup. @param database undefined: a file in the data directory */
 async function restoreInto(
   database: Database | undefined,
   { dir, manifest, place, options }: Order,
@@ -153,7 +153,7 @@ async function publish(database: Database | undefined, built: Built): Promise<vo
     await loadPostgres(transaction, rows)
     for (const repository of repositories) await insertRepository(transaction, repository)
   })
-  // The restore is complete: a mark that cannot be removed now is harmless.
+  // The restore is complete, so a mark that cannot be removed now is harmless.
   await buckets.end(mark).catch(() => {})
   if (isShared) await rm(root, { recursive: true })
   else for (const file of [restoreMark(dataDir), rows]) await rm(file)
@@ -165,11 +165,11 @@ async function moveFolder(from: string, to: string): Promise<void> {
   await syncDirectory(dirname(to))
 }
 
-/** @param cutOff mark of the interrupted restore that is repeated */
+/** Checks that there is no data directory. @param cutOff mark of the interrupted restore that is repeated */
 async function requireVacant(dataDir: string, cutOff: string | undefined): Promise<void> {
   if (!existsSync(dataDir)) return
   if (cutOff !== undefined && readIfThere(restoreMark(dataDir)) === cutOff) {
-    await rm(dataDir, { recursive: true }) // The database has none of its rows yet.
+    await rm(dataDir, { recursive: true }) // The database has no rows yet.
   } else if ((await readdir(dataDir)).length > 0) {
     throw new BackupError(
       `${dataDir} is not empty. Stop the server that uses it, move it away (mv ${dataDir} ${dataDir}.old), and restore again.`,
@@ -192,7 +192,7 @@ class RestoreBuckets {
     this.#buckets = options.map((one) => ({ name: `s3://${one.bucket}/${one.prefix}`, bucket: new S3Bucket(one) }))
   }
 
-  /** @param mark of the interrupted restore @throws {BackupError} if there are objects of anybody else */
+  /** Checks that the prefixes are empty. @param mark of the interrupted restore @throws {BackupError} if there are objects of others */
   async requireVacant(mark: string | undefined): Promise<void> {
     for (const { name, bucket } of this.#buckets) {
       if (mark !== undefined && (await bucket.has(keyOf(mark)))) continue
@@ -202,7 +202,7 @@ class RestoreBuckets {
     }
   }
 
-  /** @param file with the mark */
+  /** Stores an object that identifies the restore. @param file temporary file for the mark */
   async begin(mark: string, file: string): Promise<void> {
     await writeFile(file, mark)
     const sha256 = createHash('sha256').update(mark).digest('hex')

@@ -21,20 +21,20 @@ import { BackupError, backupFiles, type Manifest } from './backup-manifest.ts'
 export type RestoredKb = {
   id: string
   slug: string
-  /** Floor that the number of the next seqId exceeds. */
+  /** Number that the next seqIds must exceed. */
   seqFloor: number
-  /** Findings of git's own check, which were the same when the backup was made, and missing bytes. */
+  /** Findings of git's own check, which the original had, too, and missing bytes. */
   warnings: string[]
 }
 
 export type RestoreOptions = {
-  /** True if nobody has written since the backup, nor will write to its origin: then sessions, one-time links and seqIds continue. */
+  /** True if the original has not been written to since the backup, and never will be: then sessions, one-time links and seqIds continue. */
   isMove?: boolean | undefined
   /** True to report bytes of Sources that the backup has lost as warnings instead of an error. */
   allowMissing?: boolean | undefined
 }
 
-/** Count of seqIds that may have been assigned and cited after the backup, and are not assigned again. */
+/** Number of seqIds to skip, since they may have been assigned and cited after the backup. */
 const numbersLeftOut = 10_000
 const fsckLimitMs = 30 * 60_000
 
@@ -94,7 +94,7 @@ export function floorAbove(highestNumber: number): number {
   return Math.min(highestNumber + numbersLeftOut, maxNumber)
 }
 
-/** File in a data directory that identifies its restore until that has ended. */
+/** Name of the file in a data directory that identifies an unfinished restore. */
 export function restoreMark(root: string): string {
   return join(root, 'restoring')
 }

@@ -14,7 +14,7 @@ import { erasedWord } from './text-forms.ts'
 
 export type RowsToErase = { kbId: string; tenantId: string; oids: ReadonlyMap<Oid, Oid>; plan: ErasurePlan }
 type RowChange = { table: keyof Schema; where: ReturnType<typeof sql<SqlBool>>; rewrite: Rewrite }
-/** Returns the new text of a cell of a row. */
+/** Returns the new text of a cell. */
 type Rewrite = (text: string, column: string, row: Record<string, unknown>) => string
 
 /**
@@ -159,7 +159,7 @@ async function changedRows(
   return changed
 }
 
-/** Rewrites rows, each identified by its full content. */
+/** Rewrites rows. Each is identified by its full content. */
 async function rewriteRows(transaction: Transaction<Schema>, change: RowChange): Promise<void> {
   const { table } = change
   for (const { row, cells } of await changedRows(transaction, change)) {

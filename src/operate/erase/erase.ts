@@ -22,7 +22,7 @@ import { Erasing } from './erasing.ts'
 import { type ErasurePlan, type ErasureRequest, planErasure, requireDeciders } from './plan-erasure.ts'
 import { HistoryRewrite } from './rewrite-history.ts'
 
-/** Erasure that is decided: the new history is complete, and the remaining steps follow whatever happens. */
+/** Decided erasure: the new history is complete, and the remaining steps are always completed. */
 type Journal = {
   kbId: string
   tenantId: string
@@ -36,9 +36,9 @@ type Journal = {
 
 export type ErasureStep = 'written' | 'decided' | 'switched' | 'removed' | 'rewritten'
 
-/** Number of objects that are written as one pack. */
+/** Maximum number of objects in one pack. */
 const objectsAtOnce = 1_000
-/** Refs that are derived, or created here. */
+/** Refs that are not copied, since they are derived or created here. */
 const leftOut = [candidateRefs, erasedRef]
 
 function placesOf({ erasure }: DataDirectory) {

@@ -15,16 +15,16 @@ type File = { kind: FileKind; path: string; data: Buffer }
 /** Data to erase from a knowledge base. */
 export type ErasedThings = {
   seqIds: readonly string[]
-  /** Candidates of the pages, and others with erased data. */
+  /** Ids of the pages' candidates, and of others with erased data. */
   candidates: readonly string[]
-  /** Pending ones among them. */
+  /** Ids of the pending ones among the candidates. */
   pending: readonly string[]
-  /** seqIds by the paths and contents that these pages ever had: pushed pages had no seqId yet. */
+  /** seqIds by paths and contents that these pages ever had, since pushed pages had no seqId yet. */
   paths: Readonly<Record<string, string>>
   contents: Readonly<Record<string, string>>
   /** Texts to erase everywhere. `isWord`: whole words only. */
   texts: readonly { text: string; isWord: boolean }[]
-  /** ISO 8601, UTC. */
+  /** Time of the erasure: ISO 8601, UTC. */
   at: string
 }
 
@@ -45,7 +45,7 @@ export class Erasing {
   readonly #things: ErasedThings
   readonly #pending: ReadonlySet<string>
   readonly #forms: TextForms
-  /** Versions of erased pages, so that different ones stay different. */
+  /** Numbers of versions of erased pages, which keep different versions different. */
   readonly #versions = new Map<string, number>()
 
   constructor(things: ErasedThings) {

@@ -6,7 +6,7 @@ import { countHolders } from './erase-rows.ts'
 import { Erasing, fileKindOf } from './erasing.ts'
 import type { ErasurePlan } from './plan-erasure.ts'
 
-/** Number of present pages, their versions, candidates, other files, commits and database rows that contain a text. */
+/** Number of current pages, their versions, candidates, other files, commits and database rows that contain a text. */
 export type TextPlaces = { text: string } & Record<(typeof textPlaces)[number], number>
 
 export const textPlaces = ['pages', 'versions', 'candidates', 'files', 'commits', 'rows'] as const

@@ -16,9 +16,9 @@ export type ErasureRequest = {
   texts: readonly string[]
   /** Ids of Sources, which are erased with all editions and all pages compiled from them. */
   sources: readonly string[]
-  /** E-mail addresses. */
+  /** E-mail addresses of people to erase. */
   people: readonly string[]
-  /** E-mail addresses of the administrators who decided it. */
+  /** E-mail addresses of the administrators who decided the erasure. */
   decidedBy: readonly string[]
 }
 
@@ -33,14 +33,14 @@ export type ErasurePlan = ErasedThings & {
   forge: string | null
 }
 
-/** Candidate, and the Neuron that it became. */
+/** Id of a candidate, and the seqId of its Neuron. */
 type Sent = { id: string; seqId: string | null }
 
-/** Minimum length of a text to erase: shorter ones occur in too many places. */
+/** Minimum length of a text to erase, since shorter ones occur in too many places. */
 const leastText = 4
-/** Minimum length of digits, which also occur in ids and times. */
+/** Minimum length of a number to erase, since digits also occur in ids and times. */
 const leastDigits = 9
-/** Minimum length of a page's content: shorter ones resemble too many others. */
+/** Minimum length of a page's content to recognize, since shorter ones resemble too many others. */
 const leastContent = 20
 
 /** Finds the data that a request is about. @throws {Error} with a sentence for a person */

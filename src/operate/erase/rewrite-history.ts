@@ -8,7 +8,7 @@ import { pauses } from '../../system/pauses.ts'
 import { type Erasing, erasedPath, type FileKind, fileKindOf } from './erasing.ts'
 import { erasedWord } from './text-forms.ts'
 
-/** Trailers of the server, which record who decided what; others may contain data to erase. */
+/** Trailers of the server to keep, which record who decided what. Others may contain data to erase. */
 const keptTrailers = new Set(
   [
     ...['Candidate', 'Neuron', 'Kind', 'Connector', 'Source', 'Removes', 'Approved-By', 'Knowledge-Base', 'Number'],
@@ -16,10 +16,10 @@ const keptTrailers = new Set(
   ].map((name) => name.toLowerCase()),
 )
 
-/** Rewritten tree: its new id, and the erased pages that it had, by seqId, with the blobs before and after. */
+/** Rewritten tree: its new id, and the erased pages that it contained, by seqId, with their old and new blobs. */
 type Rewritten = { oid: Oid; erased: ReadonlyMap<string, { was: Oid; is: Oid }> }
 
-/** Rewritten file. `seqId`: set if it is an erased page. */
+/** Rewritten file. `seqId`: present for an erased page. */
 type RewrittenFile = { oid: Oid; seqId: string | undefined }
 
 const none: Rewritten['erased'] = new Map()
@@ -45,7 +45,7 @@ export class HistoryRewrite {
     this.#write = write
   }
 
-  /** @param commits with all their ancestors, parents first */
+  /** Rewrites commits. @param commits with all their ancestors, parents first */
   async run(commits: readonly Oid[]): Promise<void> {
     for (const commit of commits) this.#commits.set(commit, await this.#commit(commit))
   }

@@ -11,18 +11,18 @@ type Sought = { text: string; isWord: boolean }
 
 /** Minimum characters of a slug. Shorter slugs may come from other texts. */
 const leastSlug = 6
-/** Lengths, in bytes, to which the server cuts the slugs of titles, names of pictures, branches and parts. */
+/** Maximum bytes of slugs of titles, names of pictures, branches and parts, to which the server cuts them. */
 const slugLengths = [80, 60, 50, 40]
 /** Minimum bytes of a file name that may have been cut within the slug of a text. */
 const cutName = 76
-/** Length, in characters, to which the server cuts the subject of a commit. */
+/** Maximum characters of a commit's subject, to which the server cuts it. */
 const cutLine = 120
 
 const entity = '&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});'
-/** Emphasis and HTML tags that may stand at the end of a word. */
+/** Pattern of emphasis and HTML tags at the end of a word. */
 const markup = '(?:[*_~`]{1,3}|</?[A-Za-z][^<>\\n]{0,100}>){0,4}'
 const special = /[\\^$.*+?()[\]{}|/]/g
-/** Characters of a path or a URL. */
+/** Pattern of a character of a path or a URL. */
 const pathCharacter = `[^\\s"'<>()|[\\]]`
 
 /**
@@ -86,13 +86,13 @@ export class TextForms {
 
 type Form = { form: string; pattern: string }
 
-/** Returns a pattern that never matches if there are no forms. The longest come first, since one may contain another. */
+/** Returns a pattern of all forms, longest first, since one may contain another. Without forms, it never matches. */
 function patternOf(forms: Form[], flags: string): RegExp {
   const sorted = forms.toSorted((a, b) => b.form.length - a.form.length)
   return new RegExp(sorted.length === 0 ? '(?!)' : sorted.map(({ pattern }) => pattern).join('|'), flags)
 }
 
-/** @param isLoose true to match any entity in place of a character */
+/** Returns the patterns of a text. @param isLoose true to match any entity in place of a character */
 function patternsOf({ text, isWord }: Sought, isLoose: boolean): Form[] {
   const boundary = String.raw`[\p{L}\p{N}]`
   const bounded = (pattern: string) => (isWord ? `(?<!${boundary})${pattern}(?!${boundary})` : pattern)

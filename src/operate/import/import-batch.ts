@@ -38,11 +38,11 @@ export type ImportCounts = {
   created: number
   updated: number
   unchanged: number
-  /** Number of changes that conflict with changes made here: their candidates are pending. */
+  /** Number of changes that conflict with changes made here, so that their candidates are pending. */
   pending: number
 }
 
-/** Note whose change conflicts with one made here: its path in the folder, and the pending candidate. */
+/** Note with a change that conflicts with one made here. `path`: its path in the folder. */
 export type ImportConflict = { path: string; candidateId: string }
 
 /** Outcome of a batch. `written`: seqIds of new and changed Neurons. */
@@ -53,7 +53,7 @@ export type BatchOutcome = {
   conflicts: ImportConflict[]
 }
 
-/** Batch in progress: the outcome so far, and the changes of the two refs. */
+/** Batch in progress: its outcome so far, and the staged changes of both refs. */
 type Batch = BatchOutcome & {
   kb: KnowledgeBase
   staging: Staging
@@ -140,7 +140,7 @@ async function changeNeuron(
   const isCurated = !isAsImported(kb, target, imported)
   const written = note.text ?? note.content
   const additions: Additions = {
-    // Links that follow their files are a change made here, which the next run keeps.
+    // Rewritten links of moved files count as a change made here, which the next run keeps.
     isMerged: isCurated || (await follow(written)) !== written,
     formerNames: [...new Set([...formerNamesOf(imported.record), ...lost])],
   }
@@ -221,7 +221,7 @@ function propose(
   const { target, imported, waiting, additions } = known
   const metadata = importMetadata(file, additions)
   const { title, content } = file.note
-  // The base is the note as last imported, so that a curator's changes do not appear as the folder's.
+  // The note as last imported is the base, so that a curator's changes do not appear as the folder's.
   const base = target === undefined ? null : (imported?.row.blob ?? null)
   const own = { title, content, metadata, target: target?.seqId ?? null, base, removes: false }
   const candidate =
@@ -275,7 +275,7 @@ async function mergedNeuron(
     fields: ImportedFields
     target: NeuronRow
     before: PastCandidate['record']
-    /** Aliases to add to the Neuron's own. */
+    /** Aliases to add to those of the Neuron. */
     aliases: readonly string[]
   },
 ): Promise<string | undefined> {

@@ -6,7 +6,7 @@ import { parseMetadata } from '../../rules/candidates/metadata.ts'
 import type { ImportedFields, ImportNote } from './import-note.ts'
 import type { PlannedFile } from './import-plan.ts'
 
-/** Note as read. `pictures`: extracted from its text, by file name. */
+/** Note after reading. `pictures`: pictures extracted from its text, by file name. */
 export type ReadNote = PlannedFile & { note: ImportNote; pictures: ReadonlyMap<string, Buffer>; sha256: string }
 
 /** Candidate of an earlier import, as in the index and on the queue. */
@@ -17,10 +17,10 @@ const maxTags = 64
 const maxTagBytes = 80
 const maxFormerNames = 20
 
-/** Additions of a Neuron to its note: a curator's changes, and names that links still use. */
+/** Differences of a Neuron from its note: a curator's changes, and former names that links still use. */
 export type Additions = { isMerged: boolean; formerNames: readonly string[] }
 
-/** Returns a pending candidate of an import. @param reason of its verdict */
+/** Returns a pending candidate of an import. @param reason of the verdict */
 export function newCandidate(
   kb: KnowledgeBase,
   own: Pick<Candidate, 'title' | 'content' | 'metadata' | 'target' | 'base' | 'removes'>,

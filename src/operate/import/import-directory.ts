@@ -25,14 +25,14 @@ import { fromLogseq, readLogseqGraph } from './logseq-links.ts'
 import { proposeRemovals } from './propose-removals.ts'
 import { fileBatches, type NoteNotice, readNotes } from './read-notes.ts'
 
-/** Link with a label in Dendron's syntax; in a table the pipe is escaped. */
+/** Matches a link with a label in Dendron's syntax. In a table the pipe is escaped. */
 const labelled = /^([^|]*?)\\?\|([^|]*)$/s
 
-/** Prefix that names another vault of the workspace, which is a folder of the import. */
+/** Matches the prefix of another vault of the workspace, which is a folder of the import. */
 const vault = /^\s*dendron:\/\/[^/]+\//
 
 export type ImportReport = ImportCounts & {
-  /** Files of the folder, without skipped ones. `attachments`: by suffix, most frequent first. */
+  /** Number of files in the folder, without skipped ones. `attachments`: by suffix, most frequent first. */
   files: { notes: number; attachments: { type: string; files: number }[] }
   attachments: number
   /** New files whose path differs from that in the folder. */
@@ -45,9 +45,9 @@ export type ImportReport = ImportCounts & {
   moved: { from: string; to: string }[]
   /** Notes that were imported before and are no longer in the folder. */
   vanished: { path: string; seqId: string; neuronPath: string }[]
-  /** Number of candidates that propose to remove such Neurons. */
+  /** Number of candidates that propose to remove the Neurons of vanished notes. */
   removalsProposed: number
-  /** Neurons with conflicting changes here and in the folder, each with a pending candidate. */
+  /** Conflicts of changes here and in the folder, each with a pending candidate. */
   conflicts: ImportConflict[]
   /** Notices for the authors of the notes. */
   notices: NoteNotice[]
@@ -196,7 +196,7 @@ export async function importDirectory(
   return report
 }
 
-/** Suffixes of text files that people write and only other programs read. */
+/** Suffixes of text files that people write for other programs. */
 const textTypes = new Set([
   '.mdx',
   '.mdown',

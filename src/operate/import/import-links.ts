@@ -21,12 +21,12 @@ import { oneLine } from '../../rules/text/lines.ts'
 import type { PlannedFile } from './import-plan.ts'
 import type { NoteNotice } from './read-notes.ts'
 
-/** Broken link. `folder`: it leads to a folder without a page of its own. */
+/** Broken link. `folder`: the target is a folder without a page. */
 export type UnresolvedLink = { path: string; target: string; reason: 'missing' | 'ambiguous' | 'folder' }
 
 /**
- * Number of links of these Neurons by target: a Neuron, an imported or existing file, another knowledge base, or none. `notices`: links
- * spelled differently than their file.
+ * Number of links of the imported Neurons by target: a Neuron, an imported or existing file, or another knowledge base. `notices`:
+ * links spelled differently than their file.
  */
 export type LinksReport = Record<'neurons' | 'files' | 'otherKbs', number> & {
   unresolved: UnresolvedLink[]
@@ -84,7 +84,7 @@ function foldersOf(path: string): string[] {
   return names.map((_, depth) => names.slice(0, depth + 1).join('/'))
 }
 
-/** Returns pages with too many links, and the first one that does not count. */
+/** Returns pages with too many links, and the first link of each that is ignored. */
 export function cutLinks(
   { projection: { read: sql } }: KnowledgeBase,
   partial: readonly { seqId: string }[],

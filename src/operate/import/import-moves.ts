@@ -8,7 +8,7 @@ import { fileBatches, readNotes } from './read-notes.ts'
 /** Fields that identify a note independently of its path. */
 type Identity = { source: string; sha256: string; foreignId: string | undefined }
 
-/** Moves. `moved`: Neurons of notes that were renamed in the folder, by the notes' new `source`. */
+/** Moved and vanished notes. `moved`: Neurons of notes that were renamed in the folder, by the notes' new `source`. */
 export type Moves = { moved: Map<string, BroughtNeuron>; vanished: BroughtNeuron[] }
 
 /**

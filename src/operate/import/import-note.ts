@@ -24,26 +24,26 @@ export type ImportNote = {
   title: string
   tags: string[]
   content: string
-  /** File with the keys that have another meaning here moved to `imported-…`; undefined if its front matter is broken. */
+  /** Text of the file, with keys of another meaning here moved to `imported-…`; undefined if its front matter is broken. */
   text: string | undefined
-  /** `id` in its front matter, which may identify the note wherever it is moved. */
+  /** `id` in the front matter, which may identify the note wherever it is moved. */
   foreignId: string | undefined
   notices: Notice[]
 }
 
-/** Notice for the author of a note about its import. `line`: 1-based in the file. */
+/** Notice for the author of a note. `line`: 1-based in the file. */
 export type Notice = { line: number; message: string }
 
 export type ImportedFields = Pick<NeuronFields, 'seqId' | 'id' | 'candidate' | 'connector' | 'sources'>
 
-/** Keys that the import sets. Values of a foreign file under them are kept under another name. */
+/** Keys that the import sets. Values of the note under these keys are stored under another name. */
 const ownKeys = ['seqId', 'id', 'candidate', 'connector', 'sources', 'metadata'] as const
-/** Maximum front matter of a note: half of the limit, so that there is room for what the import adds. */
+/** Maximum size of a note's front matter: half of the limit, which leaves room for the keys of the import. */
 const maxFrontMatterBytes = 8 * 1024
 const maxFrontMatterLines = 500
 
 export type NoteOptions = {
-  /** Known names in `audience`; a value with none of them is another tool's. */
+  /** Known names in `audience`. A value without any of them belongs to another tool. */
   knownAudiences: ReadonlySet<string>
   /** True if tags in texts count. */
   inlineTags: boolean
@@ -159,7 +159,7 @@ function internalTag(file: NeuronFile): Notice[] {
   return [{ line: file.contentLine + found.line - 1, message: oneLine(message, 300) }]
 }
 
-/** Returns the changes that move the import's own keys, and `others`. */
+/** Returns the changes that rename the note's values of the import's keys, and `others`. */
 function movedKeys(data: YamlMap, others: readonly string[]): Record<string, YamlValue | undefined> {
   const changes: Record<string, YamlValue | undefined> = {}
   for (const key of new Set([...ownKeys, ...others])) {

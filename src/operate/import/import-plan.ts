@@ -23,9 +23,9 @@ export type ImportPlan = {
   vaults: { obsidian?: string; dendron?: string; logseq?: string }
 }
 
-/** Maximum size of a note: a page may have 1 MB with the front matter that it gets here. */
+/** Maximum size of a note: a page may have 1 MB, including the front matter that it gets here. */
 export const maxNoteBytes = (1024 - 16) * 1024
-/** Maximum size of a note's file, whose embedded pictures become files. */
+/** Maximum size of a note's file with embedded pictures, which become files of their own. */
 const maxNoteFileBytes = 32 * 1024 * 1024
 const maxAttachmentBytes = 2 * 1024 * 1024
 
@@ -58,7 +58,7 @@ export async function planImport(
   return plan
 }
 
-/** A folder with the settings of both tools is Dendron's only by its configuration, since its schemas may belong to any other tool. */
+/** Detects vaults of tools. Next to Obsidian's settings, schemas alone do not make a Dendron vault: any tool may have them. */
 function vaultsAmong(files: readonly FoundFile[]): ImportPlan['vaults'] {
   const find = (name: RegExp) => files.find(({ origin }) => name.test(origin))?.origin
   const obsidian = find(/(?:^|\/)\.obsidian$/)

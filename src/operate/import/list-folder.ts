@@ -13,7 +13,7 @@ import { placeFromFolder } from '../../rules/links/file-target.ts'
 export type FoundFile = { origin: string; problem?: string; isLookedInto?: boolean }
 
 export const noteName = /\.(?:md|markdown)$/i
-/** GitBook's tags for a file and for a reusable text, whose path is not a Markdown link. */
+/** Matches GitBook's tags for a file and for a reusable text, whose path is not a Markdown link. */
 const gitbookPath = /\{%\s*(?:file\s+src=|include\s+)"([^"\n]*)"/g
 const ignored = 'is ignored by git'
 

@@ -8,10 +8,10 @@ import { cutText } from '../../rules/text/whole-characters.ts'
 import type { PlannedFile } from './import-plan.ts'
 import type { NoteNotice } from './read-notes.ts'
 
-/** Block of a graph: the path of its page, its place there unless it is the page, and the beginning of its text. */
+/** Block of a graph: the path of its page, its anchor on the page (empty for the page itself), and the beginning of its text. */
 type Block = { page: string; place: string; text: string }
 
-/** Graph. `blocks`: by id. `piped`: paths of pages with a pipe in their name, by the key of the name. */
+/** Blocks of a graph by id. `piped`: paths of pages with a pipe in their name, by the key of the name. */
 export type LogseqGraph = { blocks: Map<string, Block>; piped: Map<string, string>; notices: NoteNotice[] }
 
 const id = '([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})'

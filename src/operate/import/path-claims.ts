@@ -9,7 +9,7 @@ type Claim = { spelling: string; kind: 'folder' | 'file' | 'other' }
 export class PathClaims {
   readonly #claims = new Map<string, Claim>()
 
-  /** @param others existing files: the spelling of their folders wins, and they cannot become folders */
+  /** Creates the claims. @param others existing files: the spelling of their folders wins, and they cannot become folders */
   constructor(others: Iterable<string>) {
     for (const path of others) {
       const folders = path.split('/').slice(0, -1)

@@ -7,7 +7,7 @@ import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import type { Actor, Candidate } from '../../rules/candidates/candidate.ts'
 import { importConnector, newCandidate } from './import-candidate.ts'
 
-/** Placeholder for the hash of a note in a removal. */
+/** Fingerprint of a removal, in place of a note's hash. */
 const noFile = 'removed'
 
 /**

@@ -15,9 +15,9 @@ export type Survey = {
   brokenLinks: number
 }
 
-/** Number of surveys whose findings are kept; of others only the counts. */
+/** Maximum number of surveys whose findings are cached. Of others, only the counts are. */
 const maxKept = 8
-/** Milliseconds that a request waits for a survey before it accepts an older one. */
+/** Milliseconds that a request waits for a new survey before it accepts an older one. */
 const patienceMs = 400
 /** Pause after a survey, as a multiple of its duration: for a large knowledge base it takes seconds. */
 const restFactor = 4

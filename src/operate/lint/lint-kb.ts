@@ -19,10 +19,10 @@ import { describeFinding } from './list-findings.ts'
 export type LintResult = {
   rule: LintFinding['rule']
   title: string
-  /** Number of Neurons that it concerns. */
+  /** Number of Neurons that the finding concerns. */
   impact: number
   fingerprint: string
-  /** `open`: not proposed yet. */
+  /** State of the proposal. `open`: not proposed yet. */
   status: 'proposed' | 'proposed before' | 'open'
   candidateId?: string
 }
@@ -31,7 +31,7 @@ export type LintReport = { id: string; slug: string; findings: LintResult[] }
 
 type Found = { finding: LintFinding; result: LintResult }
 
-/** Maximum number of new candidates of one run, which a curator must read. */
+/** Maximum number of new candidates per run, since a curator must read them. */
 const maxNew = 100
 const actor: Actor = { id: 'lint', name: 'Lint' }
 const maxRelated = 3

@@ -22,19 +22,19 @@ type NamedNeuron = { seqId: string; title: string }
 
 export type FindingView = {
   rule: FindingRule
-  /** Identifies the finding across runs. */
+  /** Hash that identifies the finding across runs. */
   fingerprint: string
   title: string
-  /** Number of Neurons that it concerns. */
+  /** Number of Neurons that the finding concerns. */
   impact: number
-  /** Targets as written in the links, and their number. */
+  /** Targets as written in the links, with the number of links. */
   links?: { target: string; count: number; places: (NamedNeuron & { line: number | null })[] }
   /**
-   * Neurons of the finding: those that a link may mean, those that contradict each other, the holder of a name and those that it does not
-   * lead to, or the orphan.
+   * Neurons of the finding: possible targets of a link, contradicting Neurons, the holder of a name and those with the same name, or the
+   * orphan.
    */
   neurons: NamedNeuron[]
-  /** Candidate that lint has made of it. */
+  /** Candidate that lint has created for the finding. */
   candidate: { id: string; status: CandidateStatus } | undefined
 }
 
@@ -44,7 +44,7 @@ export type FindingPage = {
   counts: Record<FindingRule, number>
   /** Offset of the next page; null on the last one. */
   next: number | null
-  /** Time of the survey, and whether main has moved since. */
+  /** Time of the survey. `isBehind`: true if main has moved since. */
   at: string
   isBehind: boolean
 }
@@ -77,7 +77,7 @@ export async function listFindings(
   }
 }
 
-/** Returns what all reports of a finding say. */
+/** Returns the fields that all reports of a finding have. */
 export function describeFinding({ projection: { read: sql } }: KnowledgeBase, finding: LintFinding) {
   const fingerprint = findingFingerprint(finding)
   const known = candidateOfFingerprint(sql, lintConnector, fingerprint)

@@ -17,10 +17,10 @@ import { neuronLink, shorten } from '../../rules/text/literal.ts'
 import { findingSurveys } from './finding-surveys.ts'
 import { neuronsOf } from './list-findings.ts'
 
-/** Result: pending candidates, and pages that must be edited by hand. */
+/** Pending candidates, and pages that must be edited by hand. */
 export type FindingProposals = { candidateIds: string[]; byHand: { seqId: string; title: string }[] }
 
-/** Connector of the candidates that are made here. */
+/** Connector of these candidates. */
 const connector = 'findings'
 const maxTitle = 100
 
@@ -100,7 +100,7 @@ async function retargeted(
   return before === after ? undefined : after
 }
 
-/** A pending change is not proposed again. */
+/** Submits a candidate, unless the same change is pending already. */
 async function submitSettling(
   ctx: Context,
   caller: Caller,

@@ -13,16 +13,16 @@ export type KbOverview = {
   title: string
   /** Number of Neurons visible to the caller. */
   neurons: number
-  /** Set for curators. */
+  /** Work to do; present for curators. */
   work: Work | undefined
-  /** True if it cannot be read now. */
+  /** True if the knowledge base cannot be read now. */
   isBroken: boolean
 }
 
 export type Work = {
   /** Number of pending candidates by zone; `none`: no zone. */
   waiting: Record<Zone | 'none', number>
-  /** Undefined during the first survey. */
+  /** Number of broken links; undefined during the first survey. */
   brokenLinks: number | undefined
   failedSources: number
 }

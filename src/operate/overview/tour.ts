@@ -7,9 +7,9 @@ import { demoSlug, exampleConnector } from '../setup/first-run.ts'
 
 export type Tour = {
   kb: string
-  /** Pending example; undefined: all are decided. */
+  /** Pending example; undefined if all are decided. */
   candidateId: string | undefined
-  /** Page that the approval of an example made; undefined before. */
+  /** Page that resulted from an example; undefined before its approval. */
   seqId: string | undefined
   done: Record<TourStep, boolean>
 }
@@ -50,7 +50,7 @@ export async function readTour(ctx: Context, caller: Caller): Promise<Tour | und
   }
 }
 
-/** Records that a person has taken a step of the tour, or has closed it. */
+/** Records that a person has taken a step of the tour, or closed it. */
 export async function markTour({ tours }: Context, caller: Caller, mark: TourMark): Promise<void> {
   if (isPerson(caller)) await tours.mark(caller.tenantId, bareId(caller), mark)
 }

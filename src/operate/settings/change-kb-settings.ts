@@ -14,7 +14,7 @@ import { editsOf, type SettingName, type SettingValues, settingNames, valuesOf }
 export type KbSettingsForm = {
   slug: string
   title: string
-  /** Object id of the `kb.yaml` that the values come from; empty if there is none. */
+  /** Object id of the `kb.yaml` with these values; empty if there is none. */
   base: string
   values: SettingValues
   /** Problems of `kb.yaml`. While it has an error, a form cannot change it. */
@@ -54,10 +54,10 @@ export async function readKbSettings(ctx: Context, caller: Caller, kbName: strin
 }
 
 /**
- * Returns what a change of the settings would commit.
+ * Returns the change of the settings that a commit would make.
  * @throws {GanglionError} `not_found`
  * @throws {SettingsChanged}
- * @throws {ValidationError} by setting, as a push would be rejected
+ * @throws {ValidationError} by setting, by the rules of a push
  */
 export async function previewKbSettings(
   ctx: Context,
@@ -72,7 +72,7 @@ export async function previewKbSettings(
 }
 
 /**
- * Changes the settings by a commit on main, which names the caller.
+ * Changes the settings by a commit on main in the caller's name.
  * @returns the commit; undefined if nothing differs
  * @throws as {@link previewKbSettings}
  */
@@ -124,13 +124,13 @@ async function plan(
   return { text, before, changed: text === before ? [] : changed }
 }
 
-/** Returns the settings of an earlier `kb.yaml`; undefined if this repository does not have it. */
+/** Returns the settings of an earlier `kb.yaml`; undefined if the repository lacks it. */
 async function valuesAt(kb: KnowledgeBase, blob: string): Promise<SettingValues | undefined> {
   const isThere = /^[0-9a-f]{40,64}$/.test(blob) && (await kb.repository.find(blob))?.type === 'blob'
   return isThere ? valuesOf(parseKbFile(await kb.repository.readText(blob)).settings) : undefined
 }
 
-/** @throws {ValidationError} for the errors among the problems */
+/** Throws if any problem is an error. @throws {ValidationError} */
 function refuse(problems: readonly SettingsProblem[], asAWhole?: string): void {
   const errors = problems.filter(({ severity }) => severity === 'error')
   if (errors.length === 0) return

@@ -8,10 +8,10 @@ import { typedItems } from '../../rules/text/lines.ts'
 
 type Choices = readonly (readonly [value: string, label: string])[]
 
-/** A setting of the form, as text. */
+/** Setting in the form, as text. */
 type Setting = {
   label: string
-  /** The control of the form: a line of text, several lines, a box to tick, or one of these choices. */
+  /** Control of the form: a line of text, several lines, a checkbox, or one of these choices. */
   control: 'text' | 'lines' | 'flag' | Choices
   text: (settings: KbSettings) => string
   /** Parses the text of the form into the value for `kb.yaml`; undefined removes the key. */
@@ -27,7 +27,7 @@ const orNone = (text: string) => (text === '' ? undefined : text)
 const choice = (label: string, control: Setting['control'], read: Read<string>, value?: Setting['value']) => {
   return { ...text(label, read, value), control }
 }
-/** A number is written unquoted, as people do. The check of the settings refuses any other text. */
+/** Returns a setting with a number, which is written unquoted, as people do. The check of the settings rejects any other text. */
 const number = (label: string, read: Read<number | undefined>) =>
   text(label, (settings) => String(read(settings) ?? ''), numberIn)
 const names = (label: string, read: Read<readonly string[] | undefined>) =>
@@ -60,7 +60,7 @@ const engines: Choices = [
   ['segments', 'segments: on disk'],
 ]
 
-/** Settings that the form has, by their path in `kb.yaml`, in the order in which a commit names them. */
+/** Settings in the form, by their path in `kb.yaml`, in the order in which a commit names them. */
 const table = {
   title: text('Title', ({ title }) => title ?? ''),
   language: text('Language', ({ language }) => language),
@@ -153,7 +153,7 @@ export const formSettings = Object.fromEntries([
 
 export const settingNames = Object.keys(formSettings) as SettingName[]
 
-/** Returns a form's values with `true` or `false` for each flag: a browser sends nothing for a box that is not ticked. */
+/** Returns a form's values with `true` or `false` for each flag: browsers send nothing for an unchecked box. */
 export function withFlags(values: SettingValues): SettingValues {
   const read = { ...values }
   for (const name of settingNames) {
@@ -167,7 +167,7 @@ export function valuesOf(settings: KbSettings): SettingValues {
   return Object.fromEntries(settingNames.map((name) => [name, formSettings[name].text(settings)])) as SettingValues
 }
 
-/** Returns the edits of `kb.yaml` that give a setting another value than it has. */
+/** Returns the edits of `kb.yaml` that change a setting, if its value is new. */
 export function editsOf(name: SettingName, value: string, now: SettingValues): SettingEdit[] {
   const text = value.trim()
   if (name === 'zones.connectors') return connectorEdits(text, now[name])

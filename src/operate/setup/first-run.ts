@@ -62,7 +62,7 @@ async function addTests({ now }: Context, kb: KnowledgeBase): Promise<void> {
 export const exampleConnector = 'example'
 
 type Example = Pick<CandidateInput, 'kind' | 'title' | 'content' | 'impactEstimate'> & {
-  /** Path of the page that it corrects. */
+  /** Path of the page that the example corrects. */
   path?: string
   metadata?: Record<string, unknown>
 }

@@ -1,4 +1,4 @@
-/** Result for one knowledge base: a problem is a broken rule, a note is information. */
+/** Result for one knowledge base. A problem is a violated rule, a note is information. */
 export type KbVerification = {
   id: string
   slug: string | null
@@ -23,17 +23,17 @@ export type VerifyProblem = {
   message: string
 }
 
-/** Returns the first of many lines, and the number of the others. */
+/** Returns the first lines, and a line with the number of the others. */
 export function firstOf(lines: readonly string[], limit = 20): string[] {
   return lines.length <= limit ? [...lines] : [...lines.slice(0, limit), `… and ${lines.length - limit} more`]
 }
 
-/** Returns the first of some messages as problems. */
+/** Returns the first messages as problems. */
 export function problems(kind: VerifyProblem['kind'], messages: readonly string[]): VerifyProblem[] {
   return firstOf(messages).map((message) => ({ kind, message }))
 }
 
-/** Adds the first of some messages to what is found. */
+/** Adds the first messages to the problems found. */
 export function addProblems(found: KbVerification, kind: VerifyProblem['kind'], ...messages: readonly string[]): void {
   found.problems.push(...problems(kind, messages))
 }

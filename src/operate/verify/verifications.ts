@@ -9,9 +9,9 @@ import type { Verification } from './verify.ts'
 export type VerificationRun = {
   startedAt: string
   by: string
-  /** Undefined while it is queued or running. */
+  /** End of the run; undefined while it is queued or running. */
   finishedAt?: string
-  /** Undefined also if it was interrupted. */
+  /** Result; also undefined if the run was interrupted. */
   result?: Verification
 }
 

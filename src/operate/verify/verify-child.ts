@@ -2,7 +2,7 @@ import { openContext } from '../../app/open-context.ts'
 import type { VerifyOrder } from './verifications.ts'
 import { verify } from './verify.ts'
 
-/** Runs in a separate process, since it compares whole tables at once, which would block requests. */
+/** Verifies knowledge bases. In a separate process, since comparing whole tables would block requests. */
 async function run({ kbs, ...options }: VerifyOrder): Promise<void> {
   const ctx = await openContext(options)
   try {

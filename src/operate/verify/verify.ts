@@ -37,9 +37,9 @@ export type Verification = {
 }
 
 const fsckLimitMs = 30 * 60_000
-/** Milliseconds within which a stored pack is named by a row, or never. */
+/** Milliseconds after which a stored pack that no row names counts as an orphan. */
 const namedWithinMs = 60 * 60_000
-/** Attempts, since another process may be packing the same objects, or creating a knowledge base. */
+/** Maximum attempts, since another process may be packing the same objects, or creating a knowledge base. */
 const attempts = 3
 const betweenAttemptsMs = 300
 
@@ -67,7 +67,7 @@ export async function verify(ctx: Context, selection?: readonly KbIdentity[]): P
 
 /** Returns the files that do not belong to the owner of the data directory, whose server cannot write them. */
 async function foreignFiles(folder: string, owner?: number): Promise<string[]> {
-  // Another process may remove it meanwhile.
+  // Another process may remove the file meanwhile.
   const stats = await lstat(folder).catch(() => undefined)
   if (stats === undefined) return []
   const uid = owner ?? stats.uid
@@ -131,7 +131,7 @@ function soundness(gitDir: string): Promise<string[]> {
   return untilClean(() => fsck(gitDir, AbortSignal.timeout(fsckLimitMs)))
 }
 
-/** Returns problems that git's programs would ignore in a repository, or would run. */
+/** Returns the problem of a missing config, and of hooks that git would run. */
 async function planted(gitDir: string): Promise<string[]> {
   const found = existsSync(join(gitDir, 'config')) ? [] : ['The repository has no config.']
   const hooks = await readdir(join(gitDir, 'hooks')).catch(() => [])
@@ -152,7 +152,7 @@ function storedProjection(indexDir: string, scratch: string, found: KbVerificati
   }
 }
 
-/** Returns the search index, if there is a sound one. It reflects main from before the refs are read. */
+/** Returns the search index if it is intact. It reflects main from before the refs are read. */
 async function soundIndex(indexDir: string, found: KbVerification): Promise<CheckedIndex | undefined> {
   let index: CheckedIndex | undefined
   // A server removes obsolete files meanwhile.
@@ -279,7 +279,7 @@ async function noteOrphans({ cluster, now }: Context, kbs: KbVerification[]): Pr
   }
 }
 
-/** Returns what every look finds at something that others are changing. */
+/** Returns the findings that every attempt has, since others may be changing the data. */
 async function untilClean<Found>(look: () => Promise<Found[]>): Promise<Found[]> {
   for (let attempt = 1; ; attempt++) {
     const found = await look()

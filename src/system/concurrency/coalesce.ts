@@ -1,6 +1,6 @@
 /**
  * Lets concurrent callers share runs of the same work. Every caller gets a run that began after the call, so it sees the state at
- * the time of the call. All who call during a run share the next one.
+ * the time of the call. Calls during a run share the next one.
  */
 export function coalesce<Result>(work: () => Promise<Result>): () => Promise<Result> {
   let running: Promise<Result> | undefined

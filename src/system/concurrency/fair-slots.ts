@@ -1,4 +1,4 @@
-/** No slot is free: too many works wait already, one has waited for too long, or the slots are closed. */
+/** Thrown if no slot is free: too many tasks are waiting, the task has waited too long, or the slots are closed. */
 export class SlotError extends Error {
   readonly reason: 'queue-full' | 'waited-too-long' | 'closed'
 
@@ -8,32 +8,32 @@ export class SlotError extends Error {
   }
 }
 
-/** Caller, repository and tenant that a work is for. Each name is counted on its own. */
+/** Caller, repository and tenant of a task. Each is limited separately. */
 export type SlotClaim = { key: string; repository?: string; tenant?: string }
 
 export type SlotLimits = {
-  /** Works at once. Those of a repository or a tenant are as many as fit, where no limit is given. */
+  /** Maximum concurrent tasks of a key. Repositories and tenants are unlimited by default. */
   perKey: number
   perRepository?: number
   perTenant?: number
   inAll: number
-  /** Works that wait for a slot. */
+  /** Maximum waiting tasks. */
   waiting: number
   waitingPerKey: number
-  /** Milliseconds that a work waits at most; without it, as long as others take. */
+  /** Maximum milliseconds that a task waits; absent: unlimited. */
   patience?: number
 }
 
 type Waiting = { claim: SlotClaim; start(): void; giveUp(reason: unknown): void }
 
 /**
- * Bounds how many works run at once, such as processes of git. A work that finds no free slot waits. Keys are served in turn, the works of one
- * key in the order in which they came, so a key with many works does not delay the others.
+ * Limits the number of concurrent tasks, such as git processes. A task without a free slot waits. Keys are served in turn, the tasks of one
+ * key in order of arrival, so a key with many tasks does not delay the others.
  */
 export class FairSlots {
   readonly #limits: SlotLimits
   readonly #running = new Map<string, number>()
-  /** Waiting requests by key. A key that was served moves to the end. */
+  /** Waiting tasks by key. A key that was served moves to the end. */
   readonly #queues = new Map<string, Set<Waiting>>()
   #waiting = 0
   #isClosed = false
@@ -44,8 +44,8 @@ export class FairSlots {
 
   /**
    * Waits for a slot.
-   * @returns a function that frees the slot; a second call does nothing.
-   * @throws {SlotError}, or the signal's reason if it aborts first.
+   * @returns a function that frees the slot; further calls do nothing
+   * @throws {SlotError}; the signal's reason if it aborts first
    */
   async take(claim: SlotClaim, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted()
@@ -60,7 +60,7 @@ export class FairSlots {
     }
   }
 
-  /** Rejects every request that waits, and every later one that would have to. */
+  /** Rejects all waiting tasks, and all later ones that would have to wait. */
   close(): void {
     this.#isClosed = true
     for (const queue of [...this.#queues.values()]) {
@@ -105,7 +105,7 @@ export class FairSlots {
     return promise
   }
 
-  /** Starts what the free slots allow: at most one request of a key before the next key has its turn. */
+  /** Starts waiting tasks while slots are free: at most one of a key before the next key has its turn. */
   #startWaiting(): void {
     for (let hasStarted = true; hasStarted; ) {
       hasStarted = false

@@ -1,16 +1,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** Object that works keep open. `users`: the number of those. */
+/** Object that is kept open while tasks use it. `users`: number of these tasks. */
 export type Held = { users: number; onUnused?: () => void }
 
 const works = new AsyncLocalStorage<PresentWork>()
 
 /**
- * The work that code runs for: a request, a job or a turn of background work. What it holds, such as a knowledge base that it opens, stays
- * open until it ends.
+ * Task that code runs for: a request, a job or a run of background work. Objects that it holds, such as an open knowledge base, stay open
+ * until it ends.
  */
 export class PresentWork {
-  /** Returns the id of the caller that the work is for. Works of different callers take turns where they wait for each other. */
+  /** Returns the id of the caller of the task. Tasks of different callers take turns when they wait for each other. */
   readonly callerOf: () => string
   readonly #held = new Set<Held>()
   #hasEnded = false
@@ -19,7 +19,7 @@ export class PresentWork {
     this.callerOf = callerOf
   }
 
-  /** Work that the current code runs for. Timers that outlive their work have none. */
+  /** Task that the current code runs for. Timers that outlive their task have none. */
   static get current(): PresentWork | undefined {
     const work = works.getStore()
     return work === undefined || work.#hasEnded ? undefined : work
@@ -41,7 +41,7 @@ export class PresentWork {
   }
 }
 
-/** Keeps an object open for the present work, or outside of any for some milliseconds. */
+/** Keeps an object open for the current task, or outside of any for some milliseconds. */
 export function holdForUse(held: Held, milliseconds: number): void {
   const work = PresentWork.current
   work?.hold(held)
@@ -55,7 +55,7 @@ function release(held: Held): void {
   if (held.users === 0) held.onUnused?.()
 }
 
-/** Runs a task as a work of its own for the present caller, even within another one. */
+/** Runs work as a separate task for the current caller, even within another task. */
 export async function inUse<Result>(task: () => Promise<Result>): Promise<Result> {
   const caller = presentCaller()
   const work = new PresentWork(() => caller)
@@ -66,7 +66,7 @@ export async function inUse<Result>(task: () => Promise<Result>): Promise<Result
   }
 }
 
-/** Returns the id of the caller that the present work is for; empty for the server's own work. */
+/** Returns the id of the current task's caller; empty for the server's own tasks. */
 export function presentCaller(): string {
   return works.getStore()?.callerOf() ?? ''
 }

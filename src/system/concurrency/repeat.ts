@@ -1,6 +1,6 @@
 /**
- * Runs work every so many milliseconds, one run after another.
- * @returns a function that stops it, and waits for the run in progress, whose signal is aborted
+ * Runs work periodically, one run after another.
+ * @returns a function that stops it, aborts the signal of the run in progress, and waits for it
  */
 export function repeat(
   milliseconds: number,

@@ -1,30 +1,29 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-/** The shared turn that runs now; undefined in all other work. */
+/** Shared turn that is running now; undefined outside of shared turns. */
 let current: object | undefined
 let next: Promise<void> | undefined
 
 /**
- * Waits for the next turn of the event loop, which all who wait at the same time share: they continue one after the other before
- * anything else runs. So what {@link onceInTurn} reads is read once for all requests that arrived together, and after each of them
- * arrived.
+ * Waits for the next turn of the event loop. All who wait at the same time share it: they continue one after the other before
+ * anything else runs. So {@link onceInTurn} reads once for all requests that arrived together.
  */
 export function sharedTurn(): Promise<void> {
   next ??= nextTurn().then(() => {
     next = undefined
     current = {}
-    // Runs once no promise is left to continue.
+    // Runs after all promises of this turn have continued.
     process.nextTick(endSharedTurn)
   })
   return next
 }
 
-/** Ends the sharing after a write: all that run later in the same turn read again. */
+/** Ends the sharing after a write, so that later code in the same turn reads again. */
 export function endSharedTurn(): void {
   current = undefined
 }
 
-/** @returns the same read, which in a {@link sharedTurn} reads once, and elsewhere each time */
+/** Returns a function that reads once per {@link sharedTurn}, and elsewhere each time. */
 export function onceInTurn<Value>(read: () => Value): () => Value {
   let turn: object | undefined
   let value: Value

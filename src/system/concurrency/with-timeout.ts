@@ -1,4 +1,4 @@
-/** Returns the result of work, or of `late` if the work takes longer than `milliseconds`. Errors of the work are thrown if they come in time. */
+/** Returns the result of work, or of `late` if the work takes longer than `milliseconds`. Later errors of the work are ignored. */
 export async function withTimeout<Result>(
   milliseconds: number,
   work: Promise<Result>,
