@@ -41,7 +41,7 @@ export function testEffects(ctx: Context, kb: KnowledgeBase, ids: readonly strin
     inUse(async () => {
       // This result would be evicted, since so many others were requested meanwhile.
       if (effects.peek(key) !== finding) return { state: 'failed', reason: tooMany, tests: 0, ...none }
-      await ctx.kb(tenantId, kb.identity.id) // stays open until the results are there, whoever waits for them
+      await ctx.kb(tenantId, kb.identity.id) // Stays open until the results are there, even without a caller.
       return findEffects(ctx, curatorOf(tenantId), kb, ids)
     }),
   )

@@ -139,7 +139,7 @@ type Asking = {
   message: string
   history: readonly Turn[]
   audience: Audience
-  /** `words` to find passages by words alone. */
+  /** Set to `words` to find passages by words alone. */
   by?: 'words'
 }
 

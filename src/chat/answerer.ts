@@ -27,7 +27,7 @@ export type Answer = {
   text: string
   /** Cited seqIds, in the order of their first citation. */
   cited: string[]
-  /** `extract`, or the name of the model. */
+  /** Author of the answer: `extract`, or the name of the model. */
   answeredBy: string
   /** True if the message has two questions and one is refused. */
   isPartial?: true

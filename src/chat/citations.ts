@@ -83,7 +83,7 @@ export class CitationFilter {
     return out
   }
 
-  /** Rewrites a citation: the seqIds that may be cited, or only what stands before them. */
+  /** Rewrites a citation to the seqIds that may be cited, or to the text before them. */
   #cite(text: string, prefix?: string): string {
     const seqIds = [...new Set(text.toLowerCase().match(new RegExp(seqId, 'g')))].filter((id) => this.#citable.has(id))
     for (const id of seqIds) if (!this.cited.includes(id)) this.cited.push(id)

@@ -68,7 +68,7 @@ export async function consoleRoutes(app: ZodFastify, context: PagesContext): Pro
   await app.register(async (pages: ZodFastify) => {
     guardPages(pages, context)
     for (const addPages of signedIn) await addPages(pages, ctx)
-    // The page `/docs` is not rendered by the console, so it asks for the token of its forms.
+    // The page `/docs` is not rendered by the console, so it requests the token of its forms.
     pagesOf(pages, {}).get(formTokenPath, {}, ({ reply, visit }) => reply.type('text/plain').send(visit.formToken))
   })
 }

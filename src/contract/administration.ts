@@ -31,7 +31,7 @@ export const NewApiKey = z.object({
   role: Role,
   /** Connectors for which the key is trusted. */
   connectors: z.array(Label).max(50),
-  /** Null if it does not expire. */
+  /** Time of expiry; null: never. */
   expiresAt: z.date().nullable(),
   git: GitFetch.default('shown'),
   /** Audience that a reader key may request besides its own. Other roles need none. */

@@ -42,7 +42,7 @@ export function newPage(kbSlug: string, title: string): string {
   return `${kbPage(kbSlug)}/new?title=${encodeURIComponent(title)}`
 }
 
-/** @param folder path below `neurons/`; empty for `neurons/` itself */
+/** Returns the path of a folder's page. @param folder path below `neurons/`; empty for `neurons/` itself */
 export function treePage(kbSlug: string, folder: string): string {
   return `${kbPage(kbSlug)}/tree${folder === '' ? '' : `?folder=${encodeURIComponent(folder)}`}`
 }

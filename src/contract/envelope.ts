@@ -34,7 +34,7 @@ export const Awaiting = z
   .meta({ id: 'Awaiting', description: 'What `owners` and `approvals` in `kb.yaml` still ask for.' })
 export type Awaiting = z.infer<typeof Awaiting>
 
-/** The body of every response that is not a success. Each optional field says which error it belongs to. */
+/** Schema of the body of every unsuccessful response. Each optional field names the errors it belongs to. */
 export const ErrorAnswer = z
   .object({
     error: z
@@ -92,7 +92,7 @@ export function encodeCursor(place: string): string {
   return Buffer.from(place).toString('base64url')
 }
 
-/** @throws {ValidationError} if no page has this position */
+/** Decodes the position in a cursor. @throws {ValidationError} if no page has this position */
 export function decodeCursor(cursor: string, isPlace: (place: string) => boolean): string {
   const place = Buffer.from(cursor, 'base64url').toString()
   if (!isPlace(place)) throw new ValidationError({ cursor: ['must come from an earlier answer'] })

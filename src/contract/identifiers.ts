@@ -26,5 +26,5 @@ export const ObjectId = z
   .regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/, 'must be the full id of a git object')
   .describe('Id of the commit: 40 or 64 hexadecimal digits.')
 
-/** ISO 8601 with an offset. */
+/** Schema of a time: ISO 8601 with an offset. */
 export const Timestamp = z.iso.datetime({ offset: true, error: 'must be a time such as 2026-11-26T08:00:00Z' })

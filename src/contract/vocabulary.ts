@@ -66,7 +66,7 @@ export function reaches(role: PersonRole, least: PersonRole): boolean {
   return PersonRole.options.indexOf(role) >= PersonRole.options.indexOf(least)
 }
 
-/** `{prefix}_{8 digits}`, e.g. `handbook_00000042`. */
+/** Schema of a seqId: `{prefix}_{8 digits}`, e.g. `handbook_00000042`. */
 export const SeqId = z
   .string()
   .regex(/^[a-z0-9-]+_[0-9]{8}$/, 'must look like handbook_00000042')

@@ -25,7 +25,7 @@ export type PullRequest = {
   author: ForgeAccount
   labels: readonly string[]
   isDraft: boolean
-  /** ISO 8601, UTC. Advances with each comment, review, push and edit. */
+  /** Time of the last change, ISO 8601, UTC. Advances with each comment, review, push and edit. */
   updatedAt: string
   /** Account that merged the request (only from {@link Forge.pull}), and the commit that this left on the base branch. */
   mergedBy?: ForgeAccount
@@ -121,7 +121,7 @@ export type Forge = {
   /** Sets the given fields. Labels are added, never removed. A draft stays one: only people mark it as ready. */
   update(number: number, changes: { title?: string; body?: string; labels?: readonly string[] }): Promise<void>
   close(number: number): Promise<void>
-  /** @throws {ForgeError} `conflict` if it was merged, or its branch is gone */
+  /** Reopens a pull request. @throws {ForgeError} `conflict` if it was merged, or its branch is gone */
   reopen(number: number): Promise<void>
   comment(number: number, text: string): Promise<Remark>
   /** Replaces the text of one of the account's own comments, by its id. @throws {ForgeError} `gone` if it was deleted */
@@ -144,9 +144,9 @@ export type Forge = {
 export type Delivery = { headers: Readonly<Record<string, string | string[] | undefined>>; body: Buffer }
 
 /**
- * `rate-limited`: retry at `until`. `refused`: the credential is invalid, or lacks the right. `gone`: there is no such repository or pull
- * request, or the credential may not know of it. `conflict`: impossible in the present state. `unreachable`: no answer, or an error of the
- * forge; the request may have had its effect. `unexpected`: an answer that the forge's API description does not have.
+ * Kind of failure. `rate-limited`: retry at `until`. `refused`: the credential is invalid, or lacks the right. `gone`: there is no such
+ * repository or pull request, or the credential may not know of it. `conflict`: impossible in the present state. `unreachable`: no answer,
+ * or an error of the forge; the request may have had its effect. `unexpected`: an answer that the forge's API description does not have.
  */
 export type ForgeErrorCode = 'rate-limited' | 'refused' | 'gone' | 'conflict' | 'unreachable' | 'unexpected'
 

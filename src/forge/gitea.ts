@@ -99,7 +99,7 @@ const marker = '<!-- ganglion:report -->'
 const draftMark: DraftMark = { prefix: 'WIP: ', known: /^\s*(?:(?:WIP:|\[WIP\])\s*)+/i }
 /** Maximum length of a title without the draft prefix. */
 const maxTitle = 255 - draftMark.prefix.length
-/** Items in a page, which is Gitea's default limit. */
+/** Maximum items of a page, by Gitea's default limit. */
 const pageSize = 50
 /** Colour of new labels: grey. */
 const labelColour = '#6e7781'
@@ -273,7 +273,7 @@ async function replaceReview(http: ForgeHttp, base: string, me: string, report: 
   const { number, head, findings } = report
   const reviews = `${base}/pulls/${number}/reviews`
   for (const { id, body, user } of await http.list(`${reviews}?limit=50`, GiteaReview)) {
-    // People may quote a report.
+    // People may quote a report, so its marker alone proves nothing.
     if (isReport(body) && user?.login === me) await http.send('DELETE', `${reviews}/${id}`, undefined, Ignored)
   }
   if (findings.length === 0) return

@@ -25,7 +25,7 @@ import { GithubAuth } from './github-auth.ts'
 /** Fields that are read from GitHub's answers; see the description of the REST API, version 2022-11-28. */
 const User = z.object({ login: z.string() })
 
-/** `private` is also true of a repository with `visibility: internal`, which all members of an enterprise can read. */
+/** Visibility of a repository. `private` is also true for `visibility: internal`, which all members of an enterprise can read. */
 export const GithubRepository = z.object({ private: z.boolean(), visibility: z.string().optional() })
 
 export const GithubPull = z.object({
@@ -62,7 +62,7 @@ export const IssueComment = Said.extend({ issue_url: z.string() })
 
 export const GithubReviewComment = Said.extend({ pull_request_url: z.string() })
 
-/** `submitted_at` is absent while the review is a draft that only its author sees. */
+/** Review of a pull request. `submitted_at` is absent while it is a draft that only its author sees. */
 export const GithubReview = Said.omit({ created_at: true }).extend({ submitted_at: z.string().optional() })
 
 /** Returns an account. GitHub shows `ghost` for a deleted one. */

@@ -12,7 +12,7 @@ export type LogTarget = {
   stream?: { write(line: string): void }
 }
 
-/** Joins the lines of one turn of the event loop: each write to a file is a call of the system. An exit writes what is left. */
+/** Joins the lines of one turn of the event loop, since each write to a file is a system call. Remaining lines are written on exit. */
 export function joinedPerTurn(stream: { write(text: string): void }): { write(line: string): void } {
   let lines = ''
   const flush = () => {

@@ -125,7 +125,7 @@ export function boundArrival(app: FastifyInstance, { request: wholeTime, upload:
       if (reply.raw.headersSent) raw.destroy()
       else answerBrokenRequest(Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), raw.socket)
     }
-    // A process that was suspended meanwhile first reads what has arrived.
+    // A process that was suspended meanwhile first reads the received data.
     const timer = setInterval(() => setImmediate(check), isUpload ? window : wholeTime)
     raw.once('close', () => clearInterval(timer))
   }

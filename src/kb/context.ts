@@ -33,7 +33,7 @@ export interface Context extends Stores {
   readonly bucket: S3Options | undefined
   /** Bucket for what several machines share. */
   readonly objects: S3Options | undefined
-  /** Set if repositories are shared with other machines: those in the data directory are then copies. */
+  /** Repositories shared with other machines. If present, those in the data directory are copies. */
   readonly cluster: Cluster | undefined
   readonly urls: Urls
   readonly threads: Threads

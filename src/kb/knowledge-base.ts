@@ -47,7 +47,7 @@ export type KbPeople = {
 type KbOptions = KbFiles & {
   /** Store of refs and packs that several machines share; absent: they are in the repository. */
   cluster?: Cluster | undefined
-  /** Absent: every key may propose everything, and nobody has a name. */
+  /** Facts about people. Absent: every key may propose everything, and nobody has a name. */
   people?: KbPeople
   /** Throws if the knowledge base is not served any more. Each write calls it, since the knowledge base may have been opened before. */
   requireServed?: () => Promise<unknown>
@@ -67,8 +67,8 @@ const nobody: KbPeople = {
 export class KnowledgeBase extends FollowedKb {
   readonly people: KbPeople
   /**
-   * `lastWriteAt`: milliseconds since the epoch. `followingSince`: time since which the tables are behind commits of others, on the clock of
-   * `performance.now`; undefined if they are not, as far as is known.
+   * State of writes. `lastWriteAt`: milliseconds since the epoch. `followingSince`: time since which the tables are behind commits of
+   * others, by `performance.now`; undefined if they are not, as far as is known.
    */
   readonly activity: { lastWriteAt: number; followingSince?: number | undefined } = { lastWriteAt: 0 }
   readonly #options: KbOptions

@@ -16,7 +16,7 @@ export type ReadableKb = Pick<KnowledgeBase, 'identity' | 'parser' | 'heads' | '
     withSnapshot<T>(work: (sql: MainTables) => Promise<T>): Promise<T>
   }
   whole(): Promise<Pick<KnowledgeBase, 'parser'> & { repository: ReadRepository; projection: { read: AllTables } }>
-  /** Set for a preview: the knowledge base it is based on, and the Neurons that differ from it. */
+  /** Base of a preview, and the Neurons that differ from it; absent unless this is a preview. */
   laidOver?: { on: KnowledgeBase; changed: readonly string[] }
 }
 

@@ -182,7 +182,7 @@ export class EmbeddingModel {
     return { ...this.#counts }
   }
 
-  /** See `Embeddings.embed`. @throws {EmbeddingsError} and the signal's reason once it aborts. */
+  /** Embeds texts, see `Embeddings.embed`. @throws {EmbeddingsError}; the signal's reason once it aborts */
   embed(texts: readonly string[], signal: AbortSignal): Promise<(Float32Array | undefined)[]> {
     return this.#turns.run('', async () => {
       this.#counts.texts += texts.length

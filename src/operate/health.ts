@@ -40,7 +40,7 @@ export class Health {
     this.#ctx = ctx
   }
 
-  /** Returns what is broken now, or was a few seconds ago. */
+  /** Returns current problems, cached for a few seconds. */
   problems(): Promise<Problem[]> {
     return this.#present().problems
   }

@@ -29,8 +29,8 @@ class NeuronAnswers {
   }
 
   /**
-   * @param key names the Neuron in its knowledge base, and the audience
-   * @param read reads it, and returns what it depends on; without that it is not cached
+   * Returns a cached Neuron, or reads it. @param key identifies it and the audience
+   * @param read returns the Neuron and what it depends on; without that it is not cached
    */
   async get(
     kb: ReadableKb,

@@ -32,7 +32,7 @@ type ReadNeuron = {
   file: NeuronFile
   view: KbView
   links: LinkView
-  /** Undefined if it depends on more, such as on another knowledge base. */
+  /** Cache dependencies; undefined if there are more, such as another knowledge base. */
   basis: Basis | undefined
 }
 type Reading = { ctx: Context; caller: Caller; view: KbView; links: LinkView; named: NamedSources }

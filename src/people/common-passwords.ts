@@ -1,7 +1,7 @@
 import { ZxcvbnFactory } from '@zxcvbn-ts/core'
 import { adjacencyGraphs, dictionary } from '@zxcvbn-ts/language-common'
 
-/** Loaded when somebody chooses a password, since the lists take memory and time. */
+/** Estimator of guesses. This module is loaded when somebody chooses a password, since the lists take memory and time. */
 const estimator = new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs })
 
 /** Maximum characters scored. Scoring takes quadratic time, and further characters never weaken a password. */
@@ -9,7 +9,7 @@ const maxLooked = 64
 /** Minimum zxcvbn score (0–4). A lower score means fewer than 10⁶ guesses. */
 const minScore = 2
 
-/** @param about words of the person, e.g. their name */
+/** True if a password is easy to guess. @param about words of the person, e.g. their name */
 export function isEasyToGuess(password: string, about: readonly string[]): boolean {
   const own = about.flatMap(wordsOf).filter((word) => word.length > 2)
   return estimator.check(password.slice(0, maxLooked), [...own, 'ganglion']).score < minScore

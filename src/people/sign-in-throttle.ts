@@ -29,7 +29,7 @@ export type SignInAttempt = { account: string; address: string; device?: string 
 export class SignInThrottle {
   readonly #failures: RateCounter
 
-  /** @param failures with a span of {@link signInSpan} */
+  /** Creates the throttle. @param failures counter with a span of {@link signInSpan} */
   constructor(failures: RateCounter) {
     this.#failures = failures
   }

@@ -16,7 +16,7 @@ import { admit } from './sign-in.ts'
 
 export function singleSignOn(ctx: Context, options: IdentityProviderOptions) {
   let known: IdentityProvider | undefined
-  /** Loaded with the first person who signs in with it. */
+  /** Returns the provider, which is loaded at the first sign-in with it. */
   const provider = async () => {
     const { IdentityProvider } = await import('./identity-provider.ts')
     known ??= new IdentityProvider(options)
@@ -107,7 +107,7 @@ async function takeOver(transaction: Transaction<Schema>, person: ProvenPerson):
   return known
 }
 
-/** @throws {GanglionError} `sign_in_failed` if the provider does not assert a verified e-mail */
+/** Creates a user. @throws {GanglionError} `sign_in_failed` if the provider does not assert a verified e-mail */
 async function join(users: Users, person: ProvenPerson, now: Date): Promise<User | undefined> {
   const email = emailOf(person)
   const name = PersonName.safeParse(person.name ?? '').data ?? email.slice(0, email.indexOf('@'))

@@ -54,7 +54,7 @@ export type ProposedNeuron = {
   path?: string
   movedFrom?: string | undefined
   removes?: boolean
-  /** Files of answer tests that come with it. */
+  /** Paths of the answer test files that are pushed with the page. */
   tests?: readonly string[]
   /** Dismissal of an earlier proposal for the same Neuron by somebody other than the pusher. */
   dismissal?: Decision | undefined

@@ -50,7 +50,7 @@ export function proposalViewOf({ projection, repository, parser }: KnowledgeBase
   return { sql: staging ? projection.write : projection.read, readText: (oid) => source.readText(oid), parser }
 }
 
-/** Returns the names of the fields that somebody changes with their approval. */
+/** Returns the names of the fields that an approval changes. */
 export function editedFields(edit: ApprovalEdit): string[] {
   return Object.entries(edit).flatMap(([field, part]) => (part === undefined ? [] : [field]))
 }
@@ -219,8 +219,8 @@ async function nextVersion(
 }
 
 /**
- * Records somebody's votes for pages as an approval would make them now. `isRevised`: the voter has just written them, which is kept even
- * if they have no vote on it.
+ * Records votes for pages as an approval would make them now. `isRevised`: the voter has just written the pages, which are stored even if
+ * the voter has no vote on them.
  * @throws {GanglionError} `approval_needed` for the policy, and for a voter without a vote on their own text
  */
 export async function recordVotes(
@@ -243,8 +243,8 @@ export async function recordVotes(
 }
 
 /**
- * Returns what a pending candidate needs besides the approval of any curator, undefined also if it cannot be merged now, and the votes that
- * count now by voter.
+ * Returns the approvals that a pending candidate needs besides any curator's (undefined if none, or if it cannot be merged now), and the
+ * votes that count now, by voter.
  */
 export async function decisionOf(
   kb: KnowledgeBase,

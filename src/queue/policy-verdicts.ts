@@ -121,7 +121,7 @@ class PolicyVerdicts {
     await this.#kb.write((staging) => leaveToCurator(this.#kb, staging, id, { reason }, this.#ctx.now()))
   }
 
-  /** @returns true if there is nothing to retry: work continues when the knowledge base is opened, or served, again */
+  /** Handles a failure. @returns true if there is nothing to retry: work continues when the knowledge base is opened or served again */
   #failed(error: unknown): boolean {
     if (this.#closing.signal.aborted) return true
     if (error instanceof GanglionError && error.code === 'not_found') return true

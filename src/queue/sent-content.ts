@@ -9,7 +9,7 @@ type SentContent = {
   content: string
   metadata: string | null
   fields: ReturnType<typeof readMetadata>
-  /** Warnings about differences from what was sent. */
+  /** Warnings about differences from the sent content. */
   warnings: Warning[]
   /** True if front matter of the content is unreadable and may hide the page. */
   isUnreadable: boolean

@@ -10,8 +10,8 @@ import { isFirstCome } from '../rules/neurons/first-come.ts'
 import { oneLine } from '../rules/text/lines.ts'
 
 /**
- * Warns of the names of a Neuron by which links do not lead to it, since other Neurons, or files, had them first.
- * @param isVisible returns whether the sender sees a Neuron; no other is named
+ * Returns warnings about names of a Neuron whose links lead elsewhere, since other Neurons, or files, had the names first.
+ * @param isVisible returns true for Neurons that the sender sees; no others are named
  */
 export function takenNames(
   sql: MainTables,

@@ -148,7 +148,7 @@ async function writerOf(
   return { writer: { connector: ingestConnector, prefix: originPrefix(editionOf) }, label: filename }
 }
 
-/** Returns what a key or person sent and pushed, and the pages of the Sources that it uploaded, as far as these are known. */
+/** Returns the candidates and pushes of a key or person, and the pages of its uploaded Sources, as far as known. */
 async function sentBy(ctx: Context, { identity }: KnowledgeBase, id: string): Promise<Written> {
   const ids = await actorIdsOf(ctx, identity.tenantId, id)
   const uploads = await ctx.sources.editionsBy(identity.tenantId, identity.id, ids)
@@ -157,7 +157,7 @@ async function sentBy(ctx: Context, { identity }: KnowledgeBase, id: string): Pr
   return { writer: { senders: [...ids, ...senders(own)] }, replaced: { senders: senders(replaced) } }
 }
 
-/** @param number of this part, from 1 @param seen the Neurons of earlier parts */
+/** Records one part of an undo. @param number of the part, from 1 @param seen the Neurons of earlier parts */
 async function recordUndo(
   kb: KnowledgeBase,
   staging: Staging,
@@ -194,9 +194,7 @@ async function recordUndo(
   return { seqIds, reversals, kept, added: added.length, left: waiting.length - taken.length }
 }
 
-/**
- * Returns the candidate that reverts what was written of one Neuron, the reason why there is none, or undefined if nothing of it is left.
- */
+/** Returns the candidate that reverts a writer's changes of one Neuron, the reason why there is none, or undefined if none of them is left. */
 async function reversalOf(
   kb: KnowledgeBase,
   staging: Staging,
@@ -260,7 +258,7 @@ function warningsOf(names: string, conflicts: boolean): string[] {
   return [`What ${names} changed since conflicts with taking this back: solve that, or dismiss this.`]
 }
 
-/** @throws {FrontMatterError} */
+/** Reads a version of a page. @throws {FrontMatterError} */
 async function readVersion(
   staging: Staging,
   { path, blob }: Pick<Version, 'path' | 'blob'> = { path: '', blob: null },

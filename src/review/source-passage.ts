@@ -6,7 +6,7 @@ import { sourceTexts } from '../sources/ingest/source-texts.ts'
 
 /** Part of a Source from which a page was compiled. */
 export type SourcePassage = {
-  /** Undefined if the Source does not exist any more. */
+  /** Id of the Source; undefined if it does not exist any more. */
   id: string | undefined
   filename: string
   /** Place in the Source (pages, slides, sheet or second), as the page has it. */

@@ -7,7 +7,7 @@ import { tagKey } from './neurons/tag.ts'
 import { isBelow } from './paths/neuron-path.ts'
 import { counted } from './text/numbers.ts'
 
-/** Owners whose approval is required for changes of files below a path or pages with a tag. */
+/** Owners who must approve changes of files below a path, or of pages with a tag. */
 export type OwnerRule = { paths: string[]; tags: string[] /** E-mails, and names of keys. */; people: string[] }
 
 /** Settings of `kb.yaml` on who may approve. */

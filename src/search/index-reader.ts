@@ -19,7 +19,7 @@ const timeLimits = { query: 250, question: 1000 }
 export class IndexReader {
   protected parts: IndexParts
   readonly #language: string
-  /** Undefined if search uses words alone. */
+  /** Vectors of the index. Undefined if search uses words alone. */
   readonly vectors: KbVectors | undefined
   #synonyms: { made: string; table: Synonyms } | undefined
 

@@ -43,7 +43,7 @@ export type IndexOptions = {
   /** BCP 47 language tag; selects the analyser. */
   language: string
   engine: Engine | 'auto'
-  /** Absent if search uses words alone. */
+  /** Location of the vectors. Absent if search uses words alone. */
   vectors?: VectorsAddress | undefined
 }
 
@@ -126,12 +126,12 @@ export class KbIndex extends IndexReader {
     this.#change((writer) => writer.exchange(pages, remove), newStamp)
   }
 
-  /** See {@link PageWriter.grow}. */
+  /** Adds a part of a large page; see {@link PageWriter.grow}. */
   grow(part: PagePart, newStamp?: string): number {
     return this.#change((writer) => writer.grow(part), newStamp)
   }
 
-  /** See {@link PageWriter.shrink}. */
+  /** Removes the last chunks of a page; see {@link PageWriter.shrink}. */
   shrink(key: string, newStamp?: string): number {
     return this.#change((writer) => writer.shrink(key), newStamp)
   }

@@ -17,7 +17,7 @@ export type IndexedDocument = {
   path?: string
   /** Time of the last change: ISO 8601, in UTC. */
   changedAt?: string
-  /** Absent if the default of the knowledge base applies. */
+  /** Names of the audience. Undefined if the knowledge base's default applies. */
   audience: readonly string[] | undefined
   /** Shared note of a user. */
   note: string | undefined
@@ -42,18 +42,18 @@ export type Scope = View & { kind?: DocumentKind; limit: number; offset?: number
 
 export type PageHit = {
   key: string
-  /** HTML: see `highlight`. */
+  /** Excerpt as HTML: see `highlight`. */
   highlight: string
-  /** (0, 1]: the best page of the answer has 1. */
+  /** Rank in (0, 1]: the best page of the answer has 1. */
   rank: number
 }
 
 export type PageHits = {
-  /** Best first. */
+  /** Hits, best first. */
   hits: PageHit[]
   /** Number of hits in all. */
   total: number
-  /** `some` if no page matches the whole query and these match parts of it. */
+  /** Extent of the match. `some`: no page matches the whole query, and these match parts of it. */
   matched: 'all' | 'some'
   /** The query with misspelled words corrected. */
   suggestion?: string
@@ -78,11 +78,11 @@ export type ChunkHit = {
   chunkCount: number
   /** Headings above the chunk, outermost first. */
   headings: readonly string[]
-  /** Markdown. */
+  /** Markdown of the chunk. */
   content: string
-  /** Text without markup. */
+  /** Text of the chunk without markup. */
   text: string
-  /** (0, 1]: the best chunk of the answer has 1. */
+  /** Rank in (0, 1]: the best chunk of the answer has 1. */
   rank: number
   /** Rarity of each term of the question among the visible chunks; 1 if none of them contains it. */
   rarity: Readonly<Record<string, number>>
@@ -126,7 +126,7 @@ export class StaleIndex extends Error {
 /** A retrieved chunk of a Neuron, with the data needed to cite it. */
 export type Passage = Pick<ChunkHit, 'headings' | 'content' | 'text' | 'rank' | 'rarity' | 'byMeaning'> & {
   seqId: string
-  /** UUID, or the seqId if the Neuron has no UUID yet. */
+  /** UUID of the document, or the seqId if the Neuron has no UUID yet. */
   documentId: string
   title: string
   /** Path in the repository. */

@@ -13,7 +13,7 @@ export function hasBrokenWords(text: string): boolean {
 const longestWord = 16
 const spacedLetters = /^\p{L}\p{M}*(?:\s+\p{L}\p{M}*){4,}$/u
 
-/** Words whose letters stand apart (`A N N U A L   R E P O R T`), joined. An alphabet stays as it is, and so does any other text. */
+/** Returns a text with spaced letters (`A N N U A L   R E P O R T`) joined to words. An alphabet stays as it is, and so does any other text. */
 export function joinLetters(text: string): string {
   const trimmed = text.trim()
   if (!spacedLetters.test(trimmed)) return text
@@ -26,7 +26,7 @@ export function joinLetters(text: string): string {
   return isAlphabet || joined.split(' ').some((word) => word.length > longestWord) ? text : joined
 }
 
-/** Joins the letters of a piece of text that PDF.js has set off by wider gaps, where most of them stand apart (`Th e`). */
+/** Joins the letters of a piece of text that wider gaps separate from the rest in PDF.js, if most of them are spaced (`Th e`). */
 export function joinPiece(piece: string): string {
   const parts = piece.split(' ')
   const single = parts.filter((part) => /^.\p{M}*$/u.test(part)).length

@@ -41,7 +41,7 @@ function quotedBytes(content: string): Buffer {
   return Buffer.concat(bytes)
 }
 
-/** Bytes of a character set that is not known are UTF-8 if they can be. What is left of a letter that was cut off goes. */
+/** Decodes bytes. An unknown character set is taken for UTF-8 if possible. An incomplete character at the end is dropped. */
 function decodeBytes(bytes: Buffer, charset: string): string {
   for (const label of [charset, 'utf-8']) {
     try {

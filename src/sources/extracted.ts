@@ -1,10 +1,10 @@
 /** Place in the original at which a part of a document begins. */
 export type Anchor = {
-  /** 1-based line of the Markdown. */
+  /** Line of the Markdown, from 1. */
   line: number
-  /** 1-based. */
+  /** Page number, from 1. */
   page?: number
-  /** 1-based. */
+  /** Slide number, from 1. */
   slide?: number
   sheet?: string
   /** Seconds from the beginning. */
@@ -16,7 +16,7 @@ export type Extracted = {
   title: string | undefined
   /** GitHub Flavored Markdown with ATX headings; no HTML, no front matter, links of http, https and mailto only. */
   markdown: string
-  /** 1-based line of the Markdown from which on it is searched, but becomes no page: the rows of large tables. */
+  /** Line of the Markdown, from 1, from which the text is searched but becomes no page: the rows of large tables. */
   searchOnlyFrom?: number
   /** Sorted by line. */
   anchors: Anchor[]
@@ -81,7 +81,7 @@ export class ExtractionError extends Error {
   }
 }
 
-/** Is told how much of some work is done, and how much there is. */
+/** Callback with the amount of finished work, and the total. */
 export type OnProgress = (done: number, total: number) => void
 
 /** A text, and the words by which it is checked. */

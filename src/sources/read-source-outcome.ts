@@ -27,10 +27,10 @@ export type SourceOutcome = {
 }
 
 const maxListed = 100
-/** More than the parts that a document has. */
+/** Maximum locations of pages in a Source, more than the parts of any document. */
 const maxPlaced = 600
 
-/** @throws {GanglionError} `not_found` */
+/** Returns the outcome of an ingest. @throws {GanglionError} `not_found` */
 export async function readSourceOutcome(ctx: Context, caller: Caller, docId: string): Promise<SourceOutcome> {
   const { kbId, editionOf, uploader } = await findSource(ctx, caller, docId)
   const kb = await ctx.kb(caller.tenantId, kbId)

@@ -78,7 +78,7 @@ function answerOf(body: unknown): { status: number; body: unknown } {
 
 /**
  * Does work that may commit a part before an error. After the first durable effect, the answer is always the committed state.
- * @param undo removes what the work has prepared, if nothing is committed
+ * @param undo removes prepared data if nothing is committed
  * @throws errors of the work, if nothing is committed or that is unknown
  */
 export async function orCommitted<Result>(

@@ -1,5 +1,5 @@
 declare module 'opencc-js/dict/TSCharacters' {
-  /** `traditional simplified`, with `|` between. */
+  /** Pairs `traditional simplified`, separated by `|`. */
   const pairs: string
   export default pairs
 }

@@ -1,4 +1,4 @@
 declare module 'snowball-stemmers' {
-  /** @throws for an algorithm that `algorithms()` does not name. */
+  /** Creates a stemmer. @throws for an algorithm that `algorithms()` does not name */
   export function newStemmer(algorithm: string): { stem(word: string): string }
 }

@@ -9,7 +9,7 @@ export type Draft = {
   /** The commit of the version that was edited. */
   base: string
   fields: [name: string, value: string][]
-  /** ISO 8601. */
+  /** Time of the draft: ISO 8601. */
   at: string
   isSent: boolean
 }

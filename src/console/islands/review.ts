@@ -157,7 +157,7 @@ async function open(url: string): Promise<void> {
   arrive()
 }
 
-/** @returns whether the text is a candidate's page of the required version */
+/** Replaces the main part of the page. @returns false if the text is not a candidate's page of the required version */
 function replaceMain(text: string, seen: string | null = null): boolean {
   const page = new DOMParser().parseFromString(text, 'text/html')
   const [main, fresh] = [find('main'), page.querySelector('main')]

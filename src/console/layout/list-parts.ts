@@ -109,7 +109,7 @@ type LiveNotice = {
   kb: string | undefined
   /** Path of the current page. */
   path: string
-  /** Id of the part that is replaced from there. Undefined loads the page. */
+  /** Id of the part that the response replaces. Undefined loads the page. */
   target?: string
 }
 

@@ -194,7 +194,7 @@ function commentForm(
   ])
 }
 
-/** @param curators people to whom the candidate may be assigned */
+/** Renders the form to assign the candidate. @param curators people to whom it may be assigned */
 function assignForm(
   visit: Visit,
   { entry: { id, assignee } }: CandidateReview,
@@ -214,7 +214,7 @@ function assignForm(
 
 type Curator = { email: string; name: string }
 
-/** @param people path of the list of people, for callers who may see it */
+/** Renders the candidate's decisions and comments. @param people path of the list of people, for callers who may see it */
 function stepItems(
   ctx: AppContext,
   caller: Caller,

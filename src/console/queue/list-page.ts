@@ -167,7 +167,7 @@ function pickAll({ params, place, isAllPicked }: ListPage): Html {
   return html`<a class="chip" href="${toggle}">${isAllPicked ? 'Select none' : 'Select all on this page'}</a>`
 }
 
-/** Renders the buttons for what is selected. After the list, since the style sheet counts the boxes before it. */
+/** Renders the buttons for selected candidates. They follow the list, since the style sheet counts the boxes before them. */
 function bulkBar(params: QueueParams, reason: string | undefined): Html {
   const { status = 'pending' } = params
   return html`<fieldset class="bulk-bar">

@@ -70,7 +70,7 @@ const BulkForm = z.object({
   decision: z.enum(['approve', 'dismiss', 'reopen']),
   pick: z.union([Picked.transform((one) => [one]), z.array(Picked).max(2 * pageLength)]).default([]),
   reason: z.string().max(2000).default(''),
-  /** Set once the curator has confirmed the candidates of the red zone. */
+  /** Confirmation of the curator to decide on candidates of the red zone. */
   sure: z.literal('1').optional(),
 })
 
@@ -173,8 +173,8 @@ export const queuePageRoutes = consolePages({ people: 'curator' }, (pages, ctx) 
   }
 
   /**
-   * Does what a form asks for, and shows the next candidate or what `then` answers. A refusal shows the candidate again, with what was
-   * typed.
+   * Performs the action of a form, and shows the next candidate or the result of `then`. A rejection shows the candidate again, with
+   * the typed values.
    */
   async function attempt<Result>(
     sent: SentOfOne,

@@ -137,7 +137,7 @@ export const accountRoutes = consolePages({}, (pages, ctx, app) => {
   }
 })
 
-/** Most specific first: most browsers also name those with which they are compatible. */
+/** Browsers by a pattern of `User-Agent`, most specific first: most also name the browsers with which they are compatible. */
 const browsers: readonly (readonly [RegExp, string])[] = [
   [/\bEdg\//, 'Edge'],
   [/\bOPR\//, 'Opera'],

@@ -127,7 +127,7 @@ export function openRoutes(app: ZodFastify, ctx: AppContext): void {
     return makeAdministrator(ctx, link, given, clientAddress(request))
   }
 
-  /** Signs the browser in, and ends the session that it had. */
+  /** Signs the browser in, and ends its previous session. */
   async function enter(request: FastifyRequest, reply: FastifyReply, token: string): Promise<void> {
     if (request.session !== undefined) await endOwnSession(ctx, request.session, request.session.id)
     await app.sessions.begin(reply, token)

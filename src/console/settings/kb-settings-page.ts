@@ -27,7 +27,7 @@ import { consolePages, KbParams } from '../layout/page-routes.ts'
 import { kbLifePath } from './kb-life-page.ts'
 
 type KbSettingsView = {
-  /** Settings as `kb.yaml` has them now; `values` as they were typed. */
+  /** Current settings of `kb.yaml`; `values` as typed. */
   shown: KbSettingsForm
   notice?: HtmlPart
   errors?: FormErrors | undefined

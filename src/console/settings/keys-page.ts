@@ -147,7 +147,7 @@ function shownLimits(limits: KeyLimits | null): FormFields {
   return { pending: `${pending ?? ''}`, approved: `${approved ?? ''}`, paths: paths.join('\n'), tags: tags.join('\n') }
 }
 
-/** @throws {ValidationError} */
+/** Parses the form of a new key. @throws {ValidationError} */
 function newKeyOf(fields: FormFields): NewApiKey {
   const { pending, approved, paths, tags, git, audience, expires, ...key } = parseSent(KeyForm, fields)
   const limits = limitsOrNone({ pending, approved, paths, tags })

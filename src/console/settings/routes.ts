@@ -6,7 +6,7 @@ import { page } from '../layout/page.ts'
 import { consolePages } from '../layout/page-routes.ts'
 import { kbLifePath } from './kb-life-page.ts'
 
-/** `exported`: the export of a knowledge base that was just deleted. */
+/** Query of the page. `exported`: the export of a knowledge base that was just deleted. */
 const Query = z.object({
   exported: z
     .string()

@@ -109,7 +109,7 @@ export const sourceRoutes = consolePages({}, async (pages, ctx, app) => {
     return page(visit, { title: `${source.filename} · ${kb.title}`, kb, main, notice, islands: ['live-sources'] })
   }
 
-  /** @throws {GanglionError} `not_found`, also for a Source of another knowledge base. */
+  /** Finds a Source. @throws {GanglionError} `not_found`, also for a Source of another knowledge base */
   async function find({ caller, params }: Sent) {
     const [kb, source] = await Promise.all([describeKb(ctx, caller, params.kb), readSource(ctx, caller, params.id)])
     if (source.knowledgeBaseId !== kb.id) throw new GanglionError('not_found')

@@ -149,7 +149,7 @@ async function* untilEnd(bytes: AsyncIterable<Uint8Array>, parts: AsyncGenerator
   for await (const part of parts) if ('bytes' in part) throw new GanglionError('malformed_request')
 }
 
-/** @throws {ValidationError} where no file was chosen. */
+/** Yields the parts of an upload. @throws {ValidationError} if no file was chosen */
 async function* partsOf(file: FormFile, path: string): AsyncGenerator<FormPart> {
   if (file.filename === '') throw new ValidationError({ file: ['Choose a file.'] })
   yield { name: 'path', value: path }

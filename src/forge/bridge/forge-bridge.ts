@@ -113,7 +113,7 @@ export class ForgeBridge {
     return { account: name, isPublic: await forge.isPublic(), problem }
   }
 
-  /** @throws {SecretMissing} */
+  /** Returns the adapter of a link. @throws {SecretMissing} */
   async #forgeOf(link: Pick<ForgeLink, 'id' | 'kind' | 'url' | 'apiUrl' | 'credential'>): Promise<Forge> {
     const known = this.#forges.get(link.id)
     if (known !== undefined) return known

@@ -123,7 +123,7 @@ export const otherRepository =
 
 /** Thrown if the forge is in an implausible state. Nothing is changed on either side until it is plausible again, or a person has acted. */
 export class ForgePaused extends Error {
-  /** @param remedy a sentence for a person, without a full stop */
+  /** Creates the error. @param remedy a sentence for a person, without a full stop */
   constructor(what: string, remedy: string) {
     super(`Paused, nothing is changed on either side: ${what}. ${remedy}.`)
   }

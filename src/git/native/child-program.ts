@@ -20,7 +20,7 @@ export type Order = {
 }
 
 export type End = {
-  /** `null` if a signal ended the program. */
+  /** Exit code; `null` if a signal ended the program. */
   exitCode: number | null
   signal: NodeJS.Signals | null
   /** Beginning of the program's standard error. */

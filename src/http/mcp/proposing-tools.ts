@@ -124,7 +124,7 @@ export function addProposing(server: McpServer, exchange: Exchange): void {
   })
 }
 
-/** @throws {ValidationError} for fields that the action requires */
+/** Checks the fields that an action requires. @throws {ValidationError} if one is missing */
 function complete<Sent extends Omit<z.output<typeof Proposal>, 'preview'>>(sent: Sent): Sent {
   const { action, seqId, title, content, baseVersion } = sent
   const lacking = {

@@ -14,7 +14,7 @@ export type ServerSentEvent = { id?: string; event: string; data: unknown }
 export type Resumption = { id: string; retry: number }
 
 type Send = (event: ServerSentEvent | Resumption) => void
-/** Waits until the client has read what was sent, or until the timeout. */
+/** Waits until the client has read everything sent so far, or until the timeout. */
 type Taken = () => Promise<void>
 
 const headers = {
@@ -35,8 +35,8 @@ export class EventStreams {
   readonly #patience: number
 
   /**
-   * @param options in milliseconds. `heartbeat`: between comments, which keep a quiet connection open; `patience`: timeout of a client that
-   * does not read
+   * Creates the streams. @param options in milliseconds. `heartbeat`: between comments, which keep a quiet connection open; `patience`:
+   * timeout of a client that does not read
    */
   constructor(app: ZodFastify, { heartbeat = 15_000, patience = 10_000 } = {}) {
     this.#heartbeat = heartbeat

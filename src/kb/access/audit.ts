@@ -9,11 +9,11 @@ export type By = { actor: Actor; address: string | null }
 export type Acting = Pick<Caller, 'id' | 'name' | 'tenantId' | 'address'>
 
 export type Act = {
-  /** `<what>.<done>`, e.g. `key.revoked`. */
+  /** Kind of act: `<what>.<done>`, e.g. `key.revoked`. */
   action: string
   /** Object of the act, in words. */
   subject: string
-  /** Details for people that the action does not convey. */
+  /** Details for people, besides the action and the subject. */
   detail?: string
 }
 

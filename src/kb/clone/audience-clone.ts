@@ -158,7 +158,7 @@ async function replaceClone(source: string, gitDir: string, { history, state }: 
   }
 }
 
-/** @returns false if git cannot extend it, because something in it is damaged */
+/** Adds commits to a clone. @returns false if git cannot extend it because it is damaged */
 async function extendClone(source: string, gitDir: string, { history, state }: Made): Promise<boolean> {
   try {
     if (await bring(source, gitDir, history)) await runGit(gitDir, ['repack', '-q', '-d', '--geometric=2'], options)

@@ -47,7 +47,7 @@ export class ClusterRefs implements RefStore {
   #latest = 0
   readonly #turns: WriteTurns
 
-  /** @param patience milliseconds for which the outcome of a commit without a response is awaited */
+  /** Creates the store. @param patience milliseconds for which the outcome of a commit without a response is awaited */
   constructor(repository: Repository, refs: readonly string[], shared: Shared, patience = defaultPatience) {
     this.#repository = repository
     this.refs = refs
@@ -57,7 +57,7 @@ export class ClusterRefs implements RefStore {
     this.#turns = new WriteTurns(shared.takeTurn)
   }
 
-  /** @throws {GitError} `corrupt-object` {@link DatabaseUnreachable}; errors of the pack store */
+  /** Returns the current refs. @throws {GitError} `corrupt-object` {@link DatabaseUnreachable}; errors of the pack store */
   readHeads(): Promise<Heads> {
     return this.#alone(async () => {
       const { id, repositories } = this.#shared
@@ -108,7 +108,7 @@ export class ClusterRefs implements RefStore {
     this.#latest = await repositories.version(id)
   })
 
-  /** @returns the new version; `'unseen'` if it is unknown; undefined if another writer was first */
+  /** Commits the row that names a pack. @returns the new version; `'unseen'` if unknown; undefined if another writer was first */
   async #name({ sincePut, ...pack }: PutPack, { heads, moves }: Publication): Promise<number | 'unseen' | undefined> {
     const { id, repositories } = this.#shared
     const check = () => {

@@ -256,7 +256,7 @@ async function readNeuron(kb: KnowledgeBase, blob: Oid | null) {
   return { documentId, tags: allTags(file, await kb.settings()), audience }
 }
 
-/** Starts the events of a knowledge base; its present content is not news. */
+/** Starts the log of events of a knowledge base. Its present content causes no events. */
 export async function beginEvents(log: EventLog, kb: KnowledgeBase): Promise<void> {
   await log.begin(kb.identity.id, kb.projection.heads(kb.projection.read))
 }
@@ -271,7 +271,7 @@ export async function followEvents(log: EventLog, kb: KnowledgeBase, now: () => 
   }
 }
 
-/** @returns false if another process logged events meanwhile */
+/** Logs the events since the last call. @returns false if another process logged events meanwhile */
 async function tryToFollow(log: EventLog, kb: KnowledgeBase, now: () => Date): Promise<boolean> {
   let logged = await log.loggedHeads(kb.identity.id)
   // Another process may have logged events that are not followed here yet: then the refs would appear to have moved back.

@@ -55,7 +55,7 @@ export class Projection {
   #hasSavepoint = false
   #hasJournalsInMemory = false
 
-  /** @param onClosed called after the file is closed */
+  /** Opens the file. @param onClosed called after it is closed */
   constructor(file: string, onClosed: () => unknown = () => {}) {
     this.#file = file
     this.#onClosed = onClosed

@@ -104,7 +104,7 @@ export function gitMetadata(neuron: PushedNeuron, origin: Origin): string {
   return JSON.stringify({ connector: connectorOf(origin), path, filename, fingerprint: gitFingerprint(neuron) })
 }
 
-/** Returns a hash of exactly what was pushed. */
+/** Returns a hash of the exact pushed content. */
 export function gitFingerprint({
   path,
   pushedPath = path,

@@ -10,7 +10,7 @@ import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { parseRemovals, serverDomain } from '../refs/commit-message.ts'
 
-/** Ids that the server assigned before a restore took it back to an earlier state, as its own commits in a clone's history show. */
+/** Ids that the server assigned before a restore, which the server's own commits in a clone's history show. */
 export type LostHistory = {
   /** seqIds of their Neurons, none above the floor of the restore. */
   seqIds: ReadonlySet<string>
@@ -23,9 +23,9 @@ export type LostHistory = {
 export const noLostHistory: LostHistory = { seqIds: new Set(), pages: new Map(), removals: new Map() }
 
 /**
- * Reads what the server's own commits in a push assigned. Returns nothing if no backup was restored: main then has all of it. The
- * server's commits are recognised by their author, which survives a rebase. Anybody can forge an author, so the caller must check
- * for conflicts with other Neurons.
+ * Reads the ids that the server's own commits in a push assigned. Returns nothing if no backup was restored: main then has all of
+ * them. The server's commits are recognised by their author, which survives a rebase. Anybody can forge an author, so the caller
+ * must check for conflicts with other Neurons.
  * @throws {GitError}
  */
 export async function readLostHistory(

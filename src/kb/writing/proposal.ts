@@ -30,7 +30,7 @@ export type ApprovalEdit = {
   base?: string | undefined
 }
 
-/** Ids of a new Neuron; a preview has neither. */
+/** Ids of a new Neuron. A preview has neither. */
 export type NewIds = { seqId?: string; id?: string }
 
 /** Result of a candidate on main: one page, or without text its removal. */

@@ -10,7 +10,7 @@ import { findNeuron, type NeuronRow } from '../projection/neuron-queries.ts'
 import type { Projection } from '../projection/projection.ts'
 
 export type PushedNeuron = {
-  /** Absent if the Neuron is new and has no seqId yet. */
+  /** seqId of the Neuron; undefined if it is new and has none yet. */
   seqId: string | undefined
   /** Version on main; undefined if it is new, or restored after it was deleted. */
   before: Pick<NeuronRow, 'documentId' | 'path' | 'blob' | 'title'> | undefined

@@ -59,7 +59,7 @@ export const neuronKeys = [
 const known: ReadonlySet<string> = new Set(neuronKeys)
 /** Key that stores another tool's `id`, which would otherwise be taken for ours. */
 export const foreignIdKey = 'imported-id'
-/** Spellings of list keys in other tools. */
+/** Matches spellings of list keys in other tools. */
 const spellings = { tags: /^\s*tags?\s*$/i, aliases: /^\s*alias(?:es)?\s*$/i, audience: /^\s*audience\s*$/i } as const
 type Spelled = keyof typeof spellings
 

@@ -7,7 +7,7 @@ export type Versions<T> = { base: T; current: T; proposed: T }
 export type FieldMerge = {
   /** The merged fields; fields in conflict are left out. */
   fields: YamlMap
-  /** Keys whose merged value differs from what one side alone made of it. */
+  /** Keys whose merged value differs from both sides. */
   settled: string[]
   /** Keys that both sides changed in different ways; those of the current version first. */
   conflicts: string[]

@@ -119,14 +119,14 @@ function tokenizeWikiLink(effects: Effects, ok: State, nok: State): State {
     return code === leftBracket ? afterLeft : inside
   }
 
-  /** `[[a [[b]]` is text and a link. */
+  /** Continues after `[`, since `[[a [[b]]` is text and a link. */
   function afterLeft(code: Code): State | undefined {
     if (code === leftBracket) return nok(code)
     openBrackets++
     return inside(code)
   }
 
-  /** `[[a](b)` is a bracket and a Markdown link. */
+  /** Continues after `]`, since `[[a](b)` is a bracket and a Markdown link. */
   function afterRight(code: Code): State | undefined {
     if (code === leftParenthesis) return nok(code)
     if (code !== rightBracket) {
@@ -138,7 +138,7 @@ function tokenizeWikiLink(effects: Effects, ok: State, nok: State): State {
     return openBrackets > 0 ? afterClose : end
   }
 
-  /** `[[a [b]]]`: of three brackets the first one closes the inner one. */
+  /** Continues after `]]`: in `[[a [b]]]` the first of three brackets closes the inner one. */
   function afterClose(code: Code): State | undefined {
     if (code !== rightBracket) return end(code)
     effects.consume(code)

@@ -50,7 +50,7 @@ export class ParserPool {
   readonly #budget: (characters: number) => number
   #isClosed = false
 
-  /** @param options.budget returns the CPU time for a text of so many characters, in milliseconds */
+  /** Creates the pool. @param options.budget returns the CPU time for a text of so many characters, in milliseconds */
   constructor({ budget = budgetOf }: { budget?: (characters: number) => number } = {}) {
     this.#budget = budget
   }

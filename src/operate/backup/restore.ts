@@ -59,7 +59,7 @@ export async function restore(source: string, target: RestoreTarget, options: Re
 
 type Order = { dir: string; manifest: Manifest; place: RestoreTarget; options: RestoreOptions }
 
-/** Restores a backup. @param database undefined: a file in the data directory */
+/** Restores a backup. @param database absent for a file in the data directory */
 async function restoreInto(
   database: Database | undefined,
   { dir, manifest, place, options }: Order,

@@ -126,7 +126,7 @@ async function restoreKb(
   return { id, slug, seqFloor, warnings }
 }
 
-/** Must run before the knowledge base is opened for good, which may finish interrupted approvals. */
+/** Raises the floor of seqIds. Must run before the knowledge base is opened for good, which may finish interrupted approvals. */
 async function raiseFloor({ directory, parser, now }: Context, identity: KbIdentity, floor: number): Promise<void> {
   const [gitDir, indexDir] = [directory.repository(identity.id), directory.index(identity.id)]
   const kb = new KnowledgeBase(identity, { gitDir, indexDir, parser })

@@ -46,9 +46,9 @@ function placesOf({ erasure }: DataDirectory) {
 }
 
 /**
- * Writes the history of a knowledge base without the erased data next to it, and decides the erasure. {@link finishErasure} does the rest.
- * The process must hold the data directory's lock, and no server may use the database.
- * @returns what is erased
+ * Writes the history of a knowledge base without the erased data, and decides the erasure. {@link finishErasure} does the rest. The
+ * process must hold the data directory's lock, and no server may use the database.
+ * @returns the erased data
  * @throws {Error} with a sentence for a person; then nothing is changed
  */
 export function prepareErasure(

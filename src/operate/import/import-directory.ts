@@ -43,7 +43,7 @@ export type ImportReport = ImportCounts & {
   unresolved: UnresolvedLink[]
   /** Notes that were renamed in the folder since the last run, and stay the same Neurons. */
   moved: { from: string; to: string }[]
-  /** Notes that were imported before and are no longer in the folder. */
+  /** Notes of earlier imports that are no longer in the folder. */
   vanished: { path: string; seqId: string; neuronPath: string }[]
   /** Number of candidates that propose to remove the Neurons of vanished notes. */
   removalsProposed: number

@@ -11,7 +11,7 @@ export type PlannedFile = {
   absolute: string
   path: string
   size: number
-  /** `source` under which a note was imported before it was renamed in the folder. */
+  /** Previous `source` of a note that was renamed in the folder. */
   formerSource?: string
 }
 export type Skipped = { path: string; reason: string }

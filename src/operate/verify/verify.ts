@@ -44,8 +44,8 @@ const attempts = 3
 const betweenAttemptsMs = 300
 
 /**
- * Verifies knowledge bases, also beside a running server: git's own consistency, the queue against main, the rules of `check`, and the
- * projection against a rebuilt one. Changes and repairs nothing.
+ * Verifies knowledge bases, even while a server is running: git's own consistency, the queue against main, the rules of `check`, and
+ * the projection against a rebuilt one. Changes and repairs nothing.
  * @param selection absent: all of them, and repositories without an entry
  */
 export async function verify(ctx: Context, selection?: readonly KbIdentity[]): Promise<Verification> {
@@ -82,7 +82,7 @@ async function verifyKb(ctx: Context, identity: KbIdentity): Promise<KbVerificat
   const found: KbVerification = { id, slug, problems: [], notes: [] }
   const scratch = await mkdtemp(join(ctx.directory.tmp, 'verify-'))
   try {
-    // Refs only advance: read after the projection, and main before the queue, each contains what the previous one needs.
+    // Refs only advance. Reading them after the projection, and main before the queue, ensures that each contains what the previous one needs.
     const stored = storedProjection(ctx.directory.index(id), scratch, found)
     const index = await soundIndex(ctx.directory.index(id), found)
     addProblems(found, 'source', ...(await verifySources(ctx, id)))
@@ -100,9 +100,9 @@ async function verifyKb(ctx: Context, identity: KbIdentity): Promise<KbVerificat
 }
 
 /**
- * Returns the repository to verify: in a cluster a fresh one from the rows, so that nothing on this machine alone hides what others lack.
- * Undefined if it is missing or incomplete.
- * @param fetched folder for the fresh one
+ * Returns the repository to verify. In a cluster it is fetched anew from the rows, so that objects on this machine alone do not hide that
+ * others lack them. Undefined if it is missing or incomplete.
+ * @param fetched folder for the fetched one
  */
 async function repositoryOf(
   { cluster, directory }: Context,

@@ -28,7 +28,7 @@ class OriginsPool {
     ...{ worker, timeLimitMs: 30_000, maxTasks: 50, waitLimitMs: 20_000 },
   })
 
-  /** @throws {GanglionError} `unavailable` if too many pages wait, or the page's history takes too long */
+  /** Runs a task in the thread. @throws {GanglionError} `unavailable` if too many pages wait, or the page's history takes too long */
   async origins(task: OriginsTask): Promise<OriginsResult> {
     if (sizeOf(task) <= soonSize) return origins(task)
     try {

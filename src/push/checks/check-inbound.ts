@@ -75,7 +75,7 @@ export function linksToNeuron(sql: Sql, seqId: string): InboundLinks {
   return { found: found.filter((link) => link.kb === null && leadsTo(seqId, link, known)), isWhole }
 }
 
-/** Returns the warning that a check has not looked at everything. */
+/** Returns the warning that a check is incomplete because of too many links. */
 export function tooManyLinks(path: string, message: string): Finding {
   return { rule: 'too-many-links', severity: 'warning', path, line: 1, message }
 }

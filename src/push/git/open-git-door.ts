@@ -16,7 +16,7 @@ const serverRefs = ['refs/ganglion', 'refs/candidates']
 const noGit = 'This server has no git, which clones and pushes need: install git beside it, and start it again.'
 const foreignAudience = (asked: string) =>
   `This key may not fetch what the audience ${asked} sees. An administrator can make a reader key for it: ganglion key create --audience ${asked}.`
-/** `handbook`, or `handbook@public` for an audience's view. */
+/** Schema of the addressed knowledge base: `handbook`, or `handbook@public` for an audience's view. */
 const AddressedKb = z.tuple([z.string(), z.enum(servedAudiences).optional()])
 
 /**

@@ -49,7 +49,7 @@ export class OutsideAdoption {
   /** Position on main up to which records exist, or cannot be made. */
   #recorded = 0
 
-  /** @param seen head of main up to which everything was checked */
+  /** Creates the adopter. @param seen head of main up to which everything was checked */
   constructor(kb: KnowledgeBase, seen: Oid | undefined, { now }: { now: () => Date }) {
     this.#kb = kb
     this.#seen = seen
@@ -73,7 +73,7 @@ export class OutsideAdoption {
     }
   }
 
-  /** Starts with all of main, since the server may have stopped before it had made them. */
+  /** Recreates lost records, at first for all of main, since the server may have stopped before it had made them. */
   async #recordLost(): Promise<void> {
     const { read: sql } = this.#kb.projection
     const { main } = this.#kb.projection.heads(sql)
@@ -96,7 +96,7 @@ export class OutsideAdoption {
     return [...findings.filter(({ severity }) => severity === 'error'), ...identityProblems(projection.read, rows)]
   }
 
-  /** Returns findings about what came to main since the last check. */
+  /** Returns findings about commits that reached main since the last check. */
   async #objectProblems(): Promise<Finding[]> {
     const { projection } = this.#kb
     const [from, to] = [this.#seen, projection.heads(projection.read).main]
@@ -219,7 +219,7 @@ async function recordLost(kb: KnowledgeBase, after: number, by: Actor, now: () =
   }
 }
 
-/** Returns what the server's own commits on main assigned, from a position on. */
+/** Returns the ids that the server's own commits on main assigned, from a position on. */
 async function historySince(kb: KnowledgeBase, position: number): Promise<LostHistory | undefined> {
   const from = commitAt(kb.projection.read, position - 1)
   const { main: to } = kb.projection.heads(kb.projection.read)

@@ -159,7 +159,7 @@ class PreconditionFailed extends GanglionError {
   override readonly status = 412
 }
 
-/** @throws {GanglionError} `not_pending` if it was decided since, `stale_head` if it or its target has changed */
+/** Checks that a candidate is unchanged. @throws {GanglionError} `not_pending` if it is decided, `stale_head` if it or its target changed */
 function checkSeen(sql: Sql, candidateId: string, seen: string): void {
   const row = findCandidate(sql, candidateId)
   if (row === undefined) throw new GanglionError('not_found')

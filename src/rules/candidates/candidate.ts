@@ -2,7 +2,7 @@ import type { CandidateKind, CandidateStatus, Zone } from '../../contract/vocabu
 
 /** Author of an action: an API key (over HTTP or git), a person in a session, the KB's policy, or a command on the server's machine. */
 export type Actor = {
-  /** `key:<id>`, `user:<id>`, `git:<id of a key>`, `policy`, `cli`, … Stable, one line, safe in a commit trailer. */
+  /** Id: `key:<id>`, `user:<id>`, `git:<id of a key>`, `policy`, `cli`, … Stable, one line, safe in a commit trailer. */
   id: string
   /** Display name, one line. */
   name: string
@@ -69,7 +69,7 @@ export type Candidate = {
   frontMatter: string | null
   /** JSON object as text, as submitted. */
   metadata: string | null
-  /** 0 to 1. */
+  /** Confidence of the sender, from 0 to 1. */
   confidence: number | null
   impactEstimate: number | null
   /** Attribution, from the metadata or the key. */

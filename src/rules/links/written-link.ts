@@ -12,7 +12,7 @@ export type WrittenLink = {
   kb: string | null
   target: string
   embed: boolean
-  /** 1-based line of the body. Null for the front matter. */
+  /** Line of the body, from 1. Null for the front matter. */
   line: number | null
 }
 

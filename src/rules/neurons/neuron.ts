@@ -17,7 +17,7 @@ export type NeuronFields = {
   id?: string
   title?: string
   tags: string[]
-  /** Absent: the KB's `defaultAudience` applies. */
+  /** Names of the audience. Absent: the KB's `defaultAudience` applies. */
   audience?: string[]
   aliases: string[]
   edges: Edge[]
@@ -39,7 +39,7 @@ export type NeuronFields = {
 export type WikiLink = {
   /** Target as written, without type, KB, heading and alias. For a Markdown link: the decoded path. */
   target: string
-  /** Absent: a wiki link. */
+  /** Syntax of the link. Absent: a wiki link. */
   form?: 'markdown'
   /** Edge type, as in `[[contradicts:Old policy]]`. Absent: a plain link. */
   type?: EdgeType
@@ -48,7 +48,7 @@ export type WikiLink = {
   heading?: string
   alias?: string
   embed: boolean
-  /** 1-based line of the parsed text. */
+  /** Line of the parsed text, from 1. */
   line: number
 }
 

@@ -26,7 +26,7 @@ export type FoundPages = {
   total: number
   /** Returns 1 for every matching page, by id, including pages beyond the limit. Computed on demand. */
   matching: () => Uint8Array
-  /** `all` if every part of the query matches, `some` if only some do. */
+  /** Extent of the match: `all` if every part of the query matches, `some` if only some do. */
   matched: 'all' | 'some'
   /** The corrected query. */
   suggestion: string | undefined

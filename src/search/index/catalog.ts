@@ -274,7 +274,7 @@ export class Visible {
   chunkCount = 0
   #length = 0
 
-  /** Starts without pages. @param pageEnd one more than the highest page id */
+  /** Creates statistics without pages. @param pageEnd one more than the highest page id */
   constructor(classes: Uint8Array, pageEnd: number) {
     this.classes = classes
     this.pages = new Uint8Array(pageEnd)

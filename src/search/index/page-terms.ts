@@ -33,7 +33,7 @@ export type TermPlaces = {
 
 export type ChunkTerms = Chunk &
   Omit<TermPlaces, 'offsets'> & {
-    /** See `OffsetWriter`. */
+    /** Offsets of the terms in the text, as packed by `OffsetWriter`. */
     offsets: Uint8Array
     /** Number of terms, without boundaries. */
     length: number

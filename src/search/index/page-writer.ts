@@ -112,7 +112,7 @@ export class PageWriter {
   }
 }
 
-/** Unused ids tolerated in addition to as many as there are in use: each takes some bytes of memory. */
+/** Maximum unused ids, in addition to the number of used ones. Each takes some bytes of memory. */
 const maxGone = 50_000
 
 /** True if more ids are unused than in use: every edit of a page takes new ones. False while a page is indexed in parts. */

@@ -15,7 +15,7 @@ export type StoredPage = {
   lengths: Uint32Array
 }
 
-/** Raised whenever what is derived into the tables changes: an older file is emptied and filled again. */
+/** Version of the tables' content. Raise it whenever derived data changes: an older file is emptied and filled again. */
 const storeVersion = 12
 
 /** KB of SQLite's page cache: the inner pages of a tree of a million chunks take 10 MB. */

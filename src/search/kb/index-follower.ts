@@ -34,7 +34,7 @@ export type FollowerOptions = {
   parser: ParserPool
   directory: string
   sources: SearchedSources
-  /** Absent if search uses words alone. */
+  /** Location of the vectors. Absent if search uses words alone. */
   vectors?: VectorsAddress | undefined
 }
 
@@ -286,7 +286,7 @@ export class IndexFollower {
     return isGone && source !== undefined ? [source.read()] : []
   }
 
-  /** Indexes large Sources one by one. Failed ones are tried again with the next update. */
+  /** Indexes large Sources one by one. Failed ones are retried with the next update. */
   async #takeBig(): Promise<void> {
     try {
       for (const key of this.#big) {

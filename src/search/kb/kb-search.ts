@@ -36,7 +36,7 @@ export type SearchLayer = {
   lay(address: IndexAddress, stamp: string): Promise<string>
 }
 
-/** `pages`: number of the next 1,000 pages to be indexed that the caller may see. Absent if the index is up to date. */
+/** State of an answer from an incomplete index. `pages`: number of visible pages among the next 1,000 to be indexed. */
 export type PartialAnswer = { behind?: { pages: number } }
 
 /** Keys of pages that the index lacks. `areScanned`: search them as plain text. */
@@ -46,7 +46,7 @@ const nothingFound: PageHits = { hits: [], total: 0, matched: 'all' }
 
 export type KbSearchOptions = FollowerOptions & {
   updatePatience?: number
-  /** Absent if search uses words alone. */
+  /** Embeddings model. Absent if search uses words alone. */
   embedding?: { model: EmbeddingModel; now: () => Date } | undefined
 }
 
@@ -71,7 +71,7 @@ export class KbSearch {
   readonly #directory: string
   readonly #index: IndexFollower
   readonly #updatePatience: number
-  /** Undefined if search uses words alone. */
+  /** Embedder of the chunks. Undefined if search uses words alone. */
   readonly embedder: KbEmbedder | undefined
   #isClosed = false
 
@@ -87,13 +87,13 @@ export class KbSearch {
     this.embedder = new KbEmbedder({ ...embedding, pool, address })
   }
 
-  /** See {@link IndexFollower.follow}. Then starts embedding. */
+  /** Updates the index, see {@link IndexFollower.follow}, then starts embedding. */
   async follow(): Promise<void> {
     await this.#index.follow()
     this.#embed()
   }
 
-  /** See {@link IndexFollower.currentState}. */
+  /** State of the index; see {@link IndexFollower.currentState}. */
   get currentState(): string | undefined {
     return this.#index.currentState
   }
@@ -266,7 +266,7 @@ export class KbSearch {
         return false
       },
     )
-    followed.catch(() => undefined) // reported to whoever awaits it
+    followed.catch(() => undefined) // Reported to the callers that await it.
     await Promise.race([followed, this.#index.begun])
     const isMany = this.#index.lacking(manyPages + 1).length > manyPages
     const age = performance.now() - (this.#index.updatingSince ?? performance.now())

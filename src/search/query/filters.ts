@@ -47,7 +47,7 @@ export type PageFacts = {
   /** Path in the knowledge base, without a suffix. */
   path: string
   tags: readonly string[]
-  /** ISO 8601, in UTC. */
+  /** Time of the last change: ISO 8601, in UTC. */
   changedAt: string
 }
 
@@ -85,7 +85,7 @@ export class ComparedFacts {
 /** Lexical item of a query. */
 export type QueryItem =
   | { type: 'operator'; operator: 'AND' | 'OR' | 'NOT' }
-  /** `at`: start of the text in the query, in UTF-16 units. */
+  /** A filter. `at`: start of its text in the query, in UTF-16 units. */
   | { type: 'filter'; filter: PageFilter; negated: boolean }
   | { type: 'word' | 'phrase'; text: string; at: number; negated: boolean }
 

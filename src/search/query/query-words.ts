@@ -37,7 +37,7 @@ function spacedOut(typed: string, analyser: Analyser): Query[] {
   })
 }
 
-/** Folds a text to one line, as notes are compared. */
+/** Folds a text to one line, for the comparison of notes. */
 export function literalOf(text: string): string {
   return plainApostrophes(fold(text)).replace(/\s+/g, ' ').trim()
 }

@@ -75,10 +75,10 @@ function weightOf({
 }
 
 /**
- * Returns the nearest chunks, best first, if the first is clearly nearer than the nearest of so many would be by chance; else
+ * Returns the nearest chunks, best first, if the first is clearly nearer than chance explains among so many chunks; otherwise
  * none.
  * @param nearest by standard scores, best first
- * @param count of all chunks
+ * @param count number of all chunks
  */
 export function beyondChance(nearest: readonly ScoredChunk[], count: number): ScoredChunk[] {
   // Expected maximum of `count` normal variables.

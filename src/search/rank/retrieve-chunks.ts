@@ -15,7 +15,7 @@ import { idf } from './scores.ts'
 /** Returns the nearness of the chunks of some pages, 1 by id; undefined if it is not known. */
 export type Near = (allowedPages: { pages: Uint8Array }) => Nearness | undefined
 
-/** Weight of a related form, compared with the word asked for: a compound that ends with it, or an initialism. */
+/** Weight of a related form, compared with the word of the question: a compound that ends with it, or an initialism. */
 const formWeight = 0.5
 /** Weight of code compared with prose, for a question in words. */
 const codeWeight = 0.8

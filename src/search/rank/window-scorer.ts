@@ -297,7 +297,7 @@ class NeededLists {
   #sum = 0
   #needed: PostingList[] | undefined
 
-  /** Starts with all lists. @param bounds of each list in each window */
+  /** Starts with all lists. @param bounds maximum score of each list in each window */
   constructor(lists: readonly WeightedList[], bounds: readonly Float64Array[]) {
     this.#lists = lists.map(({ list }, index) => ({ list, bound: highestOf(bounds[index]) }))
     this.#lists.sort((a, b) => b.bound - a.bound)

@@ -51,7 +51,7 @@ export class SegmentFiles {
     return new FileSink(join(this.#directory, `${randomUUID()}${ending}`))
   }
 
-  /** Lists a file in place of others. Within a transaction. @throws {StaleIndex} */
+  /** Lists a file and unlists those that it replaces. Within a transaction. @throws {StaleIndex} */
   replace(old: readonly Segment[], written?: { sink: FileSink; shape: SegmentShape }): Segment[] {
     if (this.#storedMark() !== this.#mark) {
       written?.sink.abandon()

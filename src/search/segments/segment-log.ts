@@ -51,7 +51,7 @@ export class SegmentLog implements Segments {
   segments: readonly OpenSegment[]
   #merging: Merging | undefined
 
-  /** Opens the segments. Within a transaction. @param directory of the files */
+  /** Opens the segments. Within a transaction. @param directory folder of the files */
   constructor(catalog: Catalog, store: IndexStore, directory: string) {
     this.#catalog = catalog
     this.#store = store

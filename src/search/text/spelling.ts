@@ -32,7 +32,7 @@ export function splitterFor(language: string): (word: string) => string | undefi
   }
 }
 
-/** `in` and `on` end too many other words, so only the usual verbs are listed with them. */
+/** Matches a noun of verb and particle. `in` and `on` end too many other words, so only the usual verbs are listed with them. */
 const verbWithParticle =
   /^(?:(?<verb>\p{L}{3,})(?<particle>around|away|back|down|off|out|over|through|up)|(?<verb>add|check|log|opt|plug|sign)(?<particle>in|on)|(?<before>on|off)(?<rest>board\p{L}*|\p{L}{3,}ing))$/iu
 

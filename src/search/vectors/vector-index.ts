@@ -52,7 +52,7 @@ export class VectorIndex {
   /** Id of the last hash examined. */
   #lookedAt = 0
 
-  /** Starts without rows. @param mostWhole see `SignRows` */
+  /** Creates an index without rows. @param mostWhole see `SignRows` */
   constructor(store: VectorStore, pages: IndexStore, catalog: Catalog, mostWhole?: number) {
     this.#mostWhole = mostWhole
     this.#store = store
@@ -222,7 +222,7 @@ export class KbVectors {
     this.#guarded((index) => index.sweep(times))
   }
 
-  /** See `VectorIndex.near`. Undefined before the vectors are opened. */
+  /** Returns the nearness of chunks, see `VectorIndex.near`. Undefined before the vectors are opened. */
   near(vector: Float32Array, visible: Pick<Visible, 'pages'>): Nearness | undefined {
     return this.#open?.index.near(vector, visible)
   }

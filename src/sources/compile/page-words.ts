@@ -3,10 +3,10 @@ import type { PlaceInSource, Span } from './compiled.ts'
 /** Words that the compiler itself adds to a page. */
 export type CountedWords = {
   contents: string
-  /** `link` is a wiki link. */
+  /** Returns the words about the origin. `link` is a wiki link. */
   from: (link: string, place: string | undefined) => string
   place: (place: PlaceInSource) => string | undefined
-  /** `file` is inline Markdown. */
+  /** Returns the words about figures. `file` is inline Markdown. */
   figures: (
     file: string,
     figures: { words: number; parts: number; pages: number; slides: number; sheets: number },

@@ -4,12 +4,12 @@ import { inlineText } from './inline-text.ts'
 
 export type SourceBlock = {
   kind: 'heading' | 'paragraph' | 'list' | 'table' | 'code'
-  /** 1-based line of the document that it begins on. */
+  /** First line of the block in the document, from 1. */
   line: number
   lines: string[]
   /** Level of a heading, 1 to 6; 0 if the block is not a heading. */
   depth: number
-  /** Whether its first two lines repeat the header of a table that was cut. */
+  /** True if its first two lines repeat the header of a table that was divided. */
   repeatsHeader?: true
 }
 

@@ -22,7 +22,7 @@ export async function readText(file: string): Promise<TextDocument> {
   return document
 }
 
-/** @param declared see {@link decodeText} @throws {ExtractionError} `wrong-type` */
+/** Decodes a document. @param declared see {@link decodeText} @throws {ExtractionError} `wrong-type` */
 export function decodeDocument(bytes: Uint8Array, declared?: string): TextDocument {
   const { text, encoding, isDoubtful } = decodeText(bytes, declared)
   const doubt = `The file does not say in which encoding its text is. It was read as ${encoding}, and letters may be wrong.`

@@ -23,7 +23,7 @@ export type ExtractOptions = {
 
 /** It has this file's extension: `.ts` in a checkout, `.js` in the built package. */
 const childFile = fileURLToPath(new URL(`./confined/child${import.meta.url.slice(-3)}`, import.meta.url))
-/** `src` or `dist`. */
+/** Folder of the code, `src` or `dist`. */
 const codeFolder = fileURLToPath(new URL('../..', import.meta.url))
 const packageFolder = dirname(codeFolder)
 

@@ -26,7 +26,7 @@ export type IngestSteps = {
   commit: (source: Source, pages: CompiledPage[], context: StepContext) => Promise<IngestResult>
 }
 
-/** `warnings` are for people: what the pages lack, or how they were made. */
+/** Compiled pages. `warnings`: messages for people on what the pages lack, or how they were made. */
 export type Compilation = { pages: CompiledPage[]; warnings: readonly string[] }
 
 /** Result of an ingest. `seqIds`: Neurons of the Source on main; `pending`: number of candidates that wait for a curator. */
@@ -111,7 +111,7 @@ class Run {
       if (!(await this.#move('pending', { status: 'ready', extractedAt }))) return
     }
     if (source.status !== 'processing') {
-      // An ingest that was put back and goes on is not announced again.
+      // An ingest that continues after it was put back is not announced again.
       const isBegun = source.attempt > 0
       const change = { status: 'processing', attempt: Math.max(1, source.attempt) } as const
       if (!(await this.#move('ready', change, isBegun ? undefined : 'ingest.started'))) return

@@ -35,14 +35,14 @@ export class JobRunner {
   #isStopping = false
   #waiting = Promise.withResolvers<void>()
 
-  /** @param work gets a signal that is aborted with a {@link JobEnd}. */
+  /** Creates a runner. @param work gets a signal that is aborted with a {@link JobEnd} */
   constructor(jobs: Jobs, work: (job: Job, signal: AbortSignal) => Promise<void>, options: JobRunnerOptions) {
     this.#jobs = jobs
     this.#work = work
     this.#options = { concurrency: 2, leaseMs: 30_000, heartbeatMs: 10_000, ...options }
   }
 
-  /** Starts it. @returns a function that asks running work to end, and waits for it */
+  /** Starts the runner. @returns a function that asks running work to end, and waits for it */
   start(): () => Promise<void> {
     const stopListening = this.#jobs.listen({
       onWaiting: () => this.#waiting.resolve(),

@@ -22,7 +22,7 @@ export type IngestedSource = {
   id: string
   filename: string
   sha256: string
-  /** Id that all editions of the document share, by which their pages are found again. */
+  /** Id that all editions of the document share, and by which their pages are found. */
   editionOf: string
   sourceUrl: string | null
   /** Returns false if the Source was archived while its write waited. */

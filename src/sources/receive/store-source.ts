@@ -61,7 +61,7 @@ export async function storeSource(
   })
 }
 
-/** @throws {GanglionError} `duplicate_source` if the knowledge base has these bytes in a visible Source that is not archived. */
+/** Rejects a duplicate. @throws {GanglionError} `duplicate_source` if a visible Source that is not archived has the same bytes */
 export async function refuseDuplicate(
   { sources }: Context,
   { kbId, sha256, isVisible }: { kbId: string; sha256: string; isVisible: (source: Source) => boolean },

@@ -15,7 +15,7 @@ export class DataDirectory {
   readonly extracts: string
   /** Folder of temporary files, on the same file system as the rest, so that a rename moves a file into place. */
   readonly tmp: string
-  /** Folder of files that are being received or read. The next start removes what a crash leaves there. */
+  /** Folder of files that are being received or read. Leftovers of a crash are removed at the next start. */
   readonly incoming: string
   /** Folder of files that arrive in chunks. */
   readonly uploads: string

@@ -13,7 +13,7 @@ const Names = z.preprocess((value) => (value === undefined ? [] : [value].flat()
 
 /** Form of the editor. Accepts everything that a person can type, since a rejection here could not show it again. */
 export const PageForm = z.object({
-  /** `propose`, or `publish`. */
+  /** Button that was pressed: `propose` or `publish`. */
   do: Text,
   candidate: Text,
   base: Text,

@@ -128,7 +128,7 @@ export const renameRoutes = consolePages({ people: 'curator' }, (pages, ctx) => 
   }
 })
 
-/** @throws {ValidationError} */
+/** Parses the names in the form. @throws {ValidationError} */
 function renameOf(opened: OpenPage, { title, path }: Names): PageRename {
   const shown = fieldsOf(opened)
   const { changes, errors } = formChanges({ ...shown, title, path }, shown)

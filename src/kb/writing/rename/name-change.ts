@@ -80,7 +80,7 @@ export class NameChange {
   readonly #filesSeen = memoized((isSeen: ReturnType<LinkSight>) => attachmentLookup(this.#sql, isSeen))
   readonly #newTargets = new Map<string, NewTarget | undefined>()
 
-  /** @param others Neurons that the same commit writes, whose names may change, too */
+  /** Creates the change. @param others Neurons that the same commit writes, whose names may change, too */
   constructor(
     sql: Sql,
     renames: readonly Rename[],
@@ -195,7 +195,7 @@ function usedName(names: readonly NeuronName[], link: LinkAddress): NeuronName |
   return kinds.map((kind) => named.find((name) => name.kind === kind)).find((name) => name !== undefined)
 }
 
-/** Returns the new path in the style of the target: with as many of its last segments, or in full with whatever is around it. */
+/** Returns the new path in the forms of the target: with the same number of last segments, or in full with its prefix and suffix. */
 function newPaths(target: string, path: string): string[] {
   const [old, bare] = [barePath(target), barePath(path)]
   if (old !== target) return [target.replace(old, () => bare)]

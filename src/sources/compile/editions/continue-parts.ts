@@ -7,7 +7,7 @@ import { overlapsOf } from './overlaps.ts'
 
 /** Page that an earlier edition of the document became. */
 export type OldPage = OldSection & {
-  /** See `CompiledPage`. */
+  /** Key of the page, see `CompiledPage`. */
   key: string
   title: string
   /** Part that it was made from, if its file had the same bytes. */

@@ -9,7 +9,7 @@ export type LinkName = { name: string; title: string }
 /** A range of a line that names a Neuron; offsets in UTF-16 units. */
 export type NameMention = { start: number; end: number; title: string }
 
-/** `exact`: spellings that must match exactly. */
+/** Name of a page. `exact`: spellings that must match exactly. */
 type Entry = { title: string; exact?: readonly string[] }
 type Node = { next: Map<string, Node>; entry?: Entry | undefined }
 type Token = { key: string; start: number; end: number }

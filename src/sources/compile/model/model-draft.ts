@@ -23,7 +23,7 @@ export type Statement = z.infer<typeof Statement>
 
 const DraftPage = z.object({
   title: z.string(),
-  /** Indexes of the parts that it replaces, in their order. */
+  /** Indexes of the parts of the document that the page replaces, in order. */
   parts: z.array(z.int().nonnegative()).min(1),
   statements: z.array(Statement),
   tags: z.array(z.string()),

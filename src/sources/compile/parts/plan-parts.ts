@@ -20,7 +20,7 @@ export type PlannedPart = {
   /** Heading of the part, if that is not among the blocks. */
   heading?: SourceBlock
   blocks: SourceBlock[]
-  /** 1-based line of the document. */
+  /** Line of the document, from 1. */
   line: number
 }
 

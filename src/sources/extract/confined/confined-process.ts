@@ -17,7 +17,7 @@ const ticksPerSecond = 100
 export type Confinement = {
   /** Flags of Node and the program. */
   args: string[]
-  /** Written to its standard input, which stays open until it ends. */
+  /** Text for the standard input of the process, which stays open until its end. */
   input: string
   /** Folder for temporary files, if it needs one. */
   scratch: string | undefined
@@ -32,7 +32,7 @@ export type Ending =
   | { kind: 'ended'; output: Buffer; errors: string; exit: string }
   | { kind: 'exceeded'; limit: Limit }
 
-/** `starved`: it spent most of its time waiting for a processor. */
+/** Limit that the process exceeded. `starved`: it spent most of its time waiting for a processor. */
 type Limit = keyof ExtractLimits | 'starved'
 
 const pollInterval = 100

@@ -15,7 +15,7 @@ const bounds = { maxNestingDepth: 30, maxHeadersSize: 2 ** 20 }
 const header =
   /^(?:from|to|subject|date|received|return-path|message-id|mime-version|content-type|x-[\w-]+|delivered-to|dkim-signature)\s*:/im
 
-/** A message (RFC 5322): who wrote it to whom and when, its text, and the names of what is attached. */
+/** Extracts a message (RFC 5322): sender, recipients and date, its text, and the names of its attachments. */
 export const extractEml: Extractor = async ({ file }) => {
   const bytes = await readFile(file)
   if (bytes.length > maxBytes)
@@ -68,7 +68,7 @@ function addresses(list: readonly Address[] | undefined): string {
   return [...names.slice(0, maxAddresses), ...(names.length > maxAddresses ? ['…'] : [])].join(', ')
 }
 
-/** Most programs show the HTML. It adds links and tables to the plain text. */
+/** Returns the text of a mail as Markdown. Prefers HTML, which most programs show, and which has links and tables. */
 function textOf({ html = '', text = '' }: Email): { markdown: string; shown: string } {
   const tree = parseHtml(html)
   const shown = visibleWords(tree)

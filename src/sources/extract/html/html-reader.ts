@@ -86,7 +86,7 @@ function withoutMenus(tree: Root): Root {
   return tree
 }
 
-/** Within the main content, only a choice of languages counts as a menu. */
+/** True if an element is a menu. Within the main content, only a choice of languages counts as one. */
 function isMenu(element: Element, isInContents: boolean): boolean {
   const links = [...nodesOf(element)].filter((node) => isElement(node, 'a'))
   if (isInContents && !links.every(({ properties }) => properties.hrefLang)) return false

@@ -8,7 +8,7 @@ const quoted = new Set(['blockquote', 'figure'])
 /** Minimum share of links in the text of an aside or a footer that is a menu. */
 const menuPart = 0.5
 
-/** `controlled`: ids of the elements that buttons open. */
+/** Location of an element. `controlled`: ids of the elements that buttons open. */
 type Place = { parent: Nodes; before: Element | undefined; controlled: ReadonlySet<string> }
 
 /**

@@ -39,7 +39,7 @@ export const extractImage: Extractor = async ({ file, ocrLanguages }) => {
   }
 }
 
-/** @throws {ExtractionError} `too-large` */
+/** Checks the number of pixels. @throws {ExtractionError} `too-large` */
 function assertPixels(width: number, height: number): void {
   if (width * height > maxPixels) {
     throw new ExtractionError('too-large', `The picture has more than ${maxPixels / 1_000_000} million pixels.`)

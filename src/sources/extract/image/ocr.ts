@@ -33,7 +33,7 @@ type Ocr = {
 export type PageOfSource = {
   /** Bytes or path of a PDF. */
   source: string | Buffer
-  /** 1-based. */
+  /** Page number, from 1. */
   number: number
   /** Long side of the page, in points. */
   longSide: number

@@ -41,7 +41,7 @@ export class DataTable {
     return this.#rows.length < this.#count
   }
 
-  /** `row` may have holes, and be shorter or longer than the header. `numbers` are the values of cells that show a number with other signs. */
+  /** Adds a row, of any length and with holes. `numbers`: values of cells that show a number with other signs. */
   add(row: readonly (string | undefined)[], numbers: readonly (number | undefined)[] = []): void {
     this.#count++
     const cells = Array.from(row, (cell) => cell ?? '')

@@ -29,8 +29,8 @@ export class OfficePackage {
   }
 
   /**
-   * @param file absolute path, or the bytes of a document in another one
-   * @param isNeeded whether a part is read
+   * Opens a package. @param file absolute path, or the bytes of a document in another one
+   * @param isNeeded returns true for parts to read
    * @throws {ExtractionError}
    */
   static async open(file: string | Buffer, isNeeded: (name: string) => boolean): Promise<OfficePackage> {

@@ -66,7 +66,7 @@ function tokensOf(word: Box): Token[] {
   }))
 }
 
-/** Splits tokens into runs of `kind`, with what is between its words, and runs of all others. */
+/** Splits tokens into runs of `kind`, including the text between its words, and runs of all others. */
 function runsOf(line: readonly Token[], kind: Direction): Token[][] {
   const runs: Token[][] = []
   for (let at = 0; at < line.length; ) {

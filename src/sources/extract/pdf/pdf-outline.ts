@@ -6,7 +6,7 @@ export type Bookmark = {
   title: string
   /** 1 at the top. */
   depth: number
-  /** 1-based. */
+  /** Page number, from 1. */
   page: number
 }
 

@@ -9,7 +9,7 @@ import { pageMarkdown } from './pdf-page.ts'
 const wordGap = 1.35
 
 export type ReadPage = {
-  /** 1-based. */
+  /** Page number, from 1. */
   number: number
   markdown: string
   /** Points. */

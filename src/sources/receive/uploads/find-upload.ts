@@ -6,8 +6,8 @@ import type { Upload } from '../../../state/sources/upload-store.ts'
 import { findKb } from '../../find-source.ts'
 
 /**
- * An upload, with the number of bytes that have arrived. It is there for who began it and for curators: its file and tags may be none
- * of others' business, and who finalizes it sees the Source.
+ * Returns an upload, with the number of received bytes, to its uploader or a curator: others may not know its file and tags, and
+ * whoever finalizes it sees the Source.
  * @throws {GanglionError} `not_found`, `upload_expired`
  */
 export async function findUpload(ctx: Context, caller: Caller, id: string): Promise<Upload> {

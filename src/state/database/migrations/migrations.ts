@@ -25,7 +25,7 @@ export const migrations: Record<string, Migration> = {
   '0036-hashes-of-client-secrets': { up: hashClientSecrets },
 }
 
-/** Returns the migrations of a database. @param applied names of the migrations that it has */
+/** Returns the migrations of a database. @param applied names of the applied migrations */
 export function migrationsFor(applied: readonly string[]): Record<string, Migration> {
   const earlier = applied.filter((name) => name < firstSchema)
   return { ...Object.fromEntries(earlier.map((name) => [name, { up: async () => {} }])), ...migrations }

@@ -4,7 +4,7 @@ type Written = {
   text: string
   /** Whether letters behind it would seem to belong to its last part. */
   isOpen: boolean
-  /** Set if the text is not put in brackets again. */
+  /** Kind of a whole whose text needs no further brackets. */
   whole?: 'brackets' | 'binomial' | undefined
 }
 /** Part of a structure, by the name of its element. */

@@ -136,7 +136,7 @@ class BlockWriter {
   }
 }
 
-/** Returns a paragraph; empty if nothing stands in it, since there may be a million of these. */
+/** Returns a paragraph. An empty one becomes an empty text, since there may be a million of these. */
 function paragraph({ children }: XmlElement, context: RewriteContext): string {
   const properties = children.find(({ name }) => name === 'pPr')
   const attributeOf = (...path: string[]) => child(properties, ...path)?.attributes['w:val']
@@ -158,7 +158,7 @@ function paragraph({ children }: XmlElement, context: RewriteContext): string {
   return `<w:p><w:pPr>${written}</w:pPr>${content.replace(textBegin, textBegin + number)}</w:p>`
 }
 
-/** `isShown`: whether text is written, as it is not in a table of contents and in hidden runs. */
+/** Context within a line. `isShown`: false in tables of contents and hidden runs, whose text is not written. */
 type InlineContext = RewriteContext & { isShown: boolean }
 
 /** Returns the content of a paragraph. Joins runs: programs cut a sentence into many runs that look the same. */
@@ -224,7 +224,7 @@ function inline(element: XmlElement, context: InlineContext): string {
     case 'r':
       return inlineXml([element], context)
     case 'fldChar':
-      // A box to tick or a list to choose from says in its data what was chosen, and nowhere else.
+      // The result of a checkbox or a list is only in its data.
       return emptyTag(element) + textXml(fieldValue(child(element, 'ffData')), context)
     default:
       return `${beginTag(name, attributes)}${inlineXml(children, context)}</w:${name}>`

@@ -8,7 +8,7 @@ export type ParagraphStyles = {
   headings: ReadonlyMap<string, number>
   /** Ids of the styles of tables of contents. */
   contents: ReadonlySet<string>
-  /** `superscript` or `subscript`, by the id of a style of characters that are raised or lowered. */
+  /** Position, `superscript` or `subscript`, by the id of a style for raised or lowered characters. */
   raised: ReadonlyMap<string, string>
 }
 

@@ -66,7 +66,7 @@ function commentLine({ cell, author, text }: CellComment): string {
   return `- ${cell}${author === '' ? '' : `, ${plainLine(author)}`}: ${plainLine(text)}`
 }
 
-/** If the cells with a chart's values are visible, its title is enough. */
+/** Returns the blocks of a chart. If the cells with its values are visible, its title is enough. */
 function blocksOf(chart: ChartTable, shown: ReadonlySet<string>): string[] {
   const sheets = chart.references.map((reference) => /^'?(.*?)'?!/s.exec(reference)?.[1]?.replaceAll("''", "'") ?? '')
   const isShown = sheets.length > 0 && sheets.every((sheet) => shown.has(sheet))
