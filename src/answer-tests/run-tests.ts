@@ -33,7 +33,7 @@ export async function runTests(tests: readonly FiledTest[], asker: Asker): Promi
 async function runTest({ file, line, test }: FiledTest, asker: Asker): Promise<TestResult> {
   const { question, audience, top, search } = test
   const isAnswered = needsAnswer(test)
-  // An answer comes with its passages.
+  // Passages need no separate retrieval if there is an answer, which has them.
   const isRetrieved = test.retrieves !== undefined || !isAnswered
   const [retrieved, answer, listed] = await Promise.all([
     isRetrieved ? asker.retrieve(question, audience, Math.max(top, shownResults)) : undefined,

@@ -3,7 +3,7 @@ import { between, lineStart } from './safe-markdown.ts'
 
 const seqId = '[a-z0-9-]+_[0-9]{8}'
 const [opening, closing] = ['(?:\\[{1,2}|[(【（])', '(?:\\]{1,2}|[)】）])']
-/** Words that models write before a seqId: `see`, `seqId:`, `Quelle:`. */
+/** Pattern of words that models write before a seqId: `see`, `seqId:`, `Quelle:`. */
 const label = '\\^?(?:\\p{L}[\\p{L} .]{0,20}(?:[:：][ \\t]*|[ \\t]+))?'
 const named = `\`?${seqId}\`?`
 const list = `${opening}[ \\t]*${label}${named}(?:[ \\t]*[,;、][ \\t]*${named})*(?:†[^\\]】\\n]{0,40})?[ \\t]*${closing}`

@@ -7,7 +7,7 @@ import { Audience, SeqId } from './vocabulary.ts'
 export const maxTests = 500
 export const maxTestFiles = 50
 export const maxTestFileBytes = 64 * 1024
-/** Number of results of a question that are stored for comparison. */
+/** Maximum results of a question that are stored for comparison. */
 export const shownResults = 3
 
 const line = (max: number) =>

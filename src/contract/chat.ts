@@ -7,7 +7,7 @@ import { Previewed, PreviewField } from './preview.ts'
 import { Behind, DocumentId, exceedsFolded, maxQuestion } from './search.ts'
 import { CandidateStatus, SeqId } from './vocabulary.ts'
 
-/** Text of up to `max` characters (code points), as JSON Schema counts them. */
+/** Returns the schema of a text of up to `max` characters (code points), as JSON Schema counts them. */
 function text(max: number) {
   return WellFormed.refine(
     (value) => value.length <= 2 * max && [...value].length <= max,

@@ -15,9 +15,7 @@ export const maxQuery = 512
 /** Maximum number of results that can be skipped. */
 export const maxOffset = 1000
 
-/**
- * Text of a query: at most `max` characters, also in the Unicode form NFKC, in which words are compared and one character can become 18.
- */
+/** Returns the schema of a query's text: at most `max` characters, also in the form NFKC, in which one character can become 18. */
 function soughtText(max: number) {
   return z
     .string()

@@ -42,7 +42,7 @@ export interface RefStore {
 /** Milliseconds: the coarsest timestamps of any file system, with a margin. */
 const timestampGranularity = 2_500
 
-/** Refs in files of the repository, under git's lock protocol: native git and other processes may move them, too. */
+/** Coarsest resolution of timestamps of any file system, in milliseconds, with a margin. */
 export class FolderRefs implements RefStore {
   readonly refs: readonly string[]
   readonly #repository: Repository

@@ -106,7 +106,7 @@ export async function describeRoutes(app: ZodFastify, prefix: string): Promise<v
   })
 }
 
-/** OpenAPI has no parameter for the rest of a path: describes it as one segment with encoded slashes. */
+/** Describes the rest of a path as one segment with encoded slashes, since OpenAPI has no parameter for it. */
 function nameRest(schema: FastifySchema): FastifySchema {
   const { properties, required, ...params } = RestParameters.safeParse(schema.params).data ?? {}
   if (properties?.['*'] === undefined) return schema

@@ -57,7 +57,7 @@ export function isUnavailable(error: unknown): boolean {
   return (error instanceof GanglionError ? error : refusalFor(error)).status === 503
 }
 
-/** Handler for `catch`. Returns undefined if something is unavailable, and rethrows any other error. */
+/** Returns undefined if something is unavailable, and rethrows any other error. A handler for `catch`. */
 export function unlessUnavailable(error: unknown): undefined {
   if (!isUnavailable(error)) throw error
 }

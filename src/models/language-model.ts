@@ -1,7 +1,7 @@
 import type { ClientOptions, OpenAI } from 'openai'
 import { type ObservedWork, observed } from '../system/work.ts'
 
-/** A language model with the API of OpenAI, which most servers of models have. */
+/** Language model with the API of OpenAI, which most model servers support. */
 export type LanguageModel = {
   /** Base URL, e.g. `http://127.0.0.1:11434/v1`. */
   url: string
@@ -30,7 +30,7 @@ export type ModelLimits = {
   contextTokens?: number | undefined
   /** Maximum tokens of an answer. */
   maxAnswerTokens?: number | undefined
-  /** Temperature, 0 to 2. */
+  /** Temperature of answers, 0 to 2. */
   temperature?: number | undefined
 }
 

@@ -4,7 +4,7 @@ import { labelOnMain } from '../kb/kb-access.ts'
 import type { KbLabel } from '../kb/readable-kb.ts'
 import type { Caller } from '../rules/access/caller.ts'
 
-/** Number of knowledge bases whose settings are read at a time. */
+/** Maximum knowledge bases whose settings are read at a time. */
 const atOnce = 8
 
 export async function listKnowledgeBases(ctx: Context, { tenantId }: Caller): Promise<KnowledgeBaseList> {

@@ -90,7 +90,7 @@ function nextStep(pushed: readonly ProposedNeuron[], hasRef: boolean): string[] 
   return pushed.some(({ state }) => state === 'approved') ? ['git pull --rebase brings it from main.'] : []
 }
 
-/** A page that was removed from a branch looks the same as one that was never on it. */
+/** Returns lines on proposals that the push does not contain. They may be withdrawn or from another branch, which look the same. */
 function leftLines(left: readonly ProposedNeuron[]): string[] {
   if (left.length === 0) return []
   const lines = left
@@ -116,7 +116,7 @@ function shortened(lines: readonly string[]): string[] {
 
 const maxLines = 50
 const maxLineLength = 500
-/** Characters that a terminal could take for a command, that are invisible, or that reorder the text. */
+/** Matches characters that a terminal could take for a command, that are invisible, or that reorder the text. */
 const unsafe = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 
 /**

@@ -317,7 +317,7 @@ async function effectsOfPush(
   return effects === undefined ? [] : withTimeout(patience, effects, () => effectLines(runningTests))
 }
 
-/** The push is accepted, whatever happens to its tests. */
+/** Returns a handler that reports an error and returns no lines, since the push is accepted, whatever happens to its tests. */
 function noLines(onError: Context['onError']): (error: unknown) => string[] {
   return (error) => {
     if (!(error instanceof GanglionError)) onError(error)

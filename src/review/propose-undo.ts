@@ -129,7 +129,7 @@ async function writerOf(
   caller: Caller,
   kb: KnowledgeBase,
   { by, writer }: Pick<UndoInput, 'by' | 'writer'>,
-): Promise<Written & { /** What people call it. */ label: string }> {
+): Promise<Written & { /** Name for people. */ label: string }> {
   if (by === 'connector') return { writer: { connector: writer }, label: writer }
   if (by === 'model') return { writer: { model: writer }, label: writer }
   if (by === 'person') {

@@ -37,7 +37,7 @@ export function divideText(
   return parts
 }
 
-/** The index of the part where a place begins, or that contains it. */
+/** Returns the index of the part where a place begins, or that contains it. */
 export function partAt(
   parts: readonly TextPassage[][],
   sought: { [Key in keyof TextPlace]: TextPlace[Key] | undefined },

@@ -6,7 +6,7 @@ import type { KbSettings } from '../rules/kb-settings.ts'
 import type { KbRecord } from '../state/kb-store.ts'
 import type { Source } from '../state/sources/source.ts'
 
-/** A Source that is visible to the caller, archived or not. @throws {GanglionError} `not_found` */
+/** Returns a Source that is visible to the caller, archived or not. @throws {GanglionError} `not_found` */
 export async function findSource(ctx: Context, caller: Caller, docId: string): Promise<Source> {
   const source = await ctx.sources.find(caller.tenantId, docId)
   const isSeen = source !== undefined && (await sourceSight(ctx, caller, source.kbId))(source)
@@ -24,7 +24,7 @@ export async function sourceTypes(
   return (await kb.settings()).sourceTypes
 }
 
-/** A knowledge base of the caller's tenant, without opening its repository. @throws {GanglionError} `not_found` */
+/** Returns a knowledge base of the caller's tenant without opening its repository. @throws {GanglionError} `not_found` */
 export async function findKb({ knowledgeBases }: Context, { tenantId }: Caller, kb: string): Promise<KbRecord> {
   const found = await knowledgeBases.find(tenantId, kb)
   if (found === undefined) throw new GanglionError('not_found')

@@ -3,7 +3,7 @@ const sign = String.raw`[\s[\p{Cf}--[\u{E0020}-\u{E007F}]]]`
 /** A run that is looked for from its beginning only takes linear time. */
 const atEnds = new RegExp(`^${sign}+|(?<!${sign})${sign}+$`, 'gv')
 
-/** Text without invisible signs and blanks at its ends; within it, scripts and emoji need some. */
+/** Removes invisible signs and blanks at the ends of a text. Within it they stay, since scripts and emoji need some. */
 export function withoutOuterFormatSigns(text: string): string {
   return text.replace(atEnds, '')
 }

@@ -16,9 +16,8 @@ const seq = /^[1-9][0-9]{0,14}$/
 export type SourceSearch = SourceQuery & SourceFilter
 
 /**
- * A page of the Sources of a knowledge base that are visible to the caller, newest first.
- * @throws {GanglionError} `not_found`
- * @throws {ValidationError} for a cursor that no page gave.
+ * Returns a page of the Sources of a knowledge base that are visible to the caller, newest first.
+ * @throws {GanglionError} `not_found` @throws {ValidationError} for an unknown cursor
  */
 export async function listSources(
   ctx: Context,
@@ -45,7 +44,7 @@ export async function listSources(
   }
 }
 
-/** A page of the Sources of all knowledge bases that the caller uploaded, newest first. @throws {ValidationError} for a cursor that no page gave. */
+/** Returns a page of the Sources that the caller uploaded, newest first. @throws {ValidationError} for an unknown cursor */
 export async function listSentSources(
   ctx: Context,
   { tenantId, id: uploader }: Caller,
@@ -61,7 +60,7 @@ export async function listSentSources(
   }
 }
 
-/** A Source that the caller uploaded, archived or not, and what became of it. @throws {GanglionError} `not_found` */
+/** Returns a Source that the caller uploaded, archived or not, and its outcome. @throws {GanglionError} `not_found` */
 export async function readSentSource(ctx: Context, caller: Caller, docId: string): Promise<SentSource> {
   const source = await ctx.sources.find(caller.tenantId, docId)
   if (source?.uploader.id !== caller.id) throw new GanglionError('not_found')

@@ -53,7 +53,7 @@ export async function readSourceOutcome(ctx: Context, caller: Caller, docId: str
   }
 }
 
-/** The Neurons that were made of this edition of a Source, with their places in it. @throws {GanglionError} `not_found` */
+/** Returns the Neurons compiled from this edition of a Source, with their places in it. @throws {GanglionError} `not_found` */
 export async function readPlacedNeurons(ctx: Context, caller: Caller, docId: string): Promise<PlacedNeuron[]> {
   const { kbId, editionOf } = await findSource(ctx, caller, docId)
   const kb = await ctx.kb(caller.tenantId, kbId)

@@ -32,9 +32,8 @@ export type AskedPart = {
 const maxPart = 24_000
 
 /**
- * A part of the text of a Source: by number, else the one that contains a place, else the first. Undefined if the text was not
- * read yet.
- * @throws {GanglionError} `not_found`
+ * Returns a part of the text of a Source: by number, else the one that contains a place, else the first. Undefined if the text
+ * is not extracted yet. @throws {GanglionError} `not_found`
  */
 export async function readSourceText(
   ctx: Context,
@@ -52,7 +51,7 @@ export async function readSourceText(
   return { passages: parts[index] ?? [], part: index + 1, parts: parts.length, characters: markdown.length, anchors }
 }
 
-/** The text as readers see it: only notes can have comments, which are removed. */
+/** Returns the text that readers see. Only notes can have comments, which are removed. */
 export function shownMarkdown(
   { fileType }: Pick<Source, 'fileType'>,
   { markdown }: Pick<Extracted, 'markdown'>,

@@ -5,14 +5,13 @@ import type { Caller } from '../rules/access/caller.ts'
 import type { Source as StoredSource } from '../state/sources/source.ts'
 import { findSource } from './find-source.ts'
 
-/** A Source that is visible to the caller. @throws {GanglionError} `not_found` */
+/** Returns a Source that is visible to the caller. @throws {GanglionError} `not_found` */
 export async function readSource(ctx: Context, caller: Caller, docId: string): Promise<SourceDetail> {
   return toSourceDetail(await findSource(ctx, caller, docId))
 }
 
 /**
- * The bytes of a Source as they were uploaded. Browsers must save them, never show them.
- * @throws {GanglionError} `not_found`
+ * Returns the uploaded bytes of a Source. Browsers must save them, never show them. @throws {GanglionError} `not_found`
  */
 export async function sourceContent(ctx: Context, caller: Caller, docId: string): Promise<FileContent> {
   const { filename, contentHash, fileSize: size } = await findSource(ctx, caller, docId)
@@ -20,12 +19,12 @@ export async function sourceContent(ctx: Context, caller: Caller, docId: string)
   return { filename, size, etag: contentHash, type: savedFileType, read }
 }
 
-/** A Source as the API shows it. */
+/** Returns a Source in the form of the API. */
 export function toSourceAnswer(source: StoredSource): SourceAnswer {
   return SourceAnswer.parse(view(source))
 }
 
-/** A Source as the API shows it to curators. */
+/** Returns a Source in the form of the API for curators. */
 function toSourceDetail(source: StoredSource): SourceDetail {
   return SourceDetail.parse(view(source))
 }

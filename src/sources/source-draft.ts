@@ -21,7 +21,7 @@ export type SourceDraft = {
 const AnyFileType = z.enum(fileTypes)
 const maxNameBytes = 255
 const defaultConnector = 'upload'
-/** Characters that would break a line or reverse its direction when the name is shown. */
+/** Matches characters that would break a line or reverse its direction when the name is shown. */
 const unsafe = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u
 
 /**

@@ -31,7 +31,7 @@ export function queryAt(text: string, caret: number, kind: FieldKind): Query | u
   return { kind: 'link', q: text.slice(from, caret).trim(), target: '', from, to: colon < 0 ? caret : end, after: '' }
 }
 
-/** The link whose target or heading is typed. */
+/** Returns the link whose target or heading is being typed. */
 function linkAt(text: string, caret: number): Query | undefined {
   const start = Math.max(text.lastIndexOf('\n', caret - 1) + 1, caret - maxTyped)
   const open = text.slice(start, caret).lastIndexOf('[[')
@@ -57,7 +57,7 @@ function partAt(text: string, caret: number, separator: RegExp): [start: number,
   return [caret - before.length, caret + behind.length]
 }
 
-/** The edit that a choice makes, and whether completion continues, as after the type of a relation. */
+/** Returns the edit that a choice makes, and whether completion continues, as after the type of a relation. */
 export function chosen(query: Query, kind: FieldKind, choice: string): { text: string; goesOn: boolean } {
   const goesOn = query.kind === 'link' && choice.endsWith(':')
   if (kind === 'edges') return { text: goesOn ? `${choice} ` : ` ${choice}`, goesOn }

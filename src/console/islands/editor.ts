@@ -228,7 +228,7 @@ function rangeOf({ state: { doc } }: EditorView, line: string | undefined): { fr
   return { from, to }
 }
 
-/** A finding's link selects its line. */
+/** Makes the links of findings select their lines. */
 function leadToLines(findings: HTMLElement, content: EditorView): void {
   findings.addEventListener('click', (event) => {
     const link = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-line]') : null
@@ -283,7 +283,7 @@ async function suggestionsFor(
   return answer.ok ? (await answer.json()).found : []
 }
 
-/** A relation begins with a type, followed by a page. */
+/** Returns the suggestions that fit: a relation begins with a type, followed by a page. */
 function fitting({ from }: Query, text: string, suggestions: Suggestion[]): Suggestion[] {
   const isTyped = text.slice(text.lastIndexOf('\n', from - 1) + 1, from).includes(':')
   return suggestions.filter((suggestion) => suggestion.text.endsWith(':') !== isTyped)

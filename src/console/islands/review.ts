@@ -168,7 +168,7 @@ function replaceMain(text: string, seen: string | null = null): boolean {
   return true
 }
 
-/** Another page is shown now. */
+/** Prepares the page that is shown now: scroll position and focus. */
 function arrive(): void {
   scrollTo(0, 0)
   find('.candidate h1')?.focus()

@@ -1,7 +1,7 @@
 import { fieldsOf } from './dom.ts'
 import { addressOf } from './palette-list.ts'
 
-/** Keyboard control of the search page, and its URL, which follows the results. */
+/** Adds keyboard control to the search page, and keeps its URL up to date with the results. */
 function attend(form: HTMLFormElement): void {
   const field = form.querySelector<HTMLInputElement>('input[name=q]')
   if (field === null) return

@@ -56,7 +56,7 @@ export function isCurrent(asked: string): boolean {
   return asked === version
 }
 
-/** Texts of all assets by name. Those of TypeScript still have their types. */
+/** Returns the texts of all assets by name. TypeScript files still have their types. */
 function readSources(): Map<string, string> {
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
     .map((path) => path.replaceAll('\\', '/'))
@@ -75,7 +75,7 @@ function readSources(): Map<string, string> {
   return found
 }
 
-/** The script of a module of D3 for browsers, which its package does not export. */
+/** Returns the script of a D3 module for browsers, which its package does not export. */
 function bundleOf(name: string): string {
   const ofD3 = createRequire(require.resolve('d3-force'))
   const main = name === 'd3-force' ? require.resolve(name) : ofD3.resolve(name)

@@ -12,7 +12,7 @@ const withoutHtml: Plugin = {
 }
 const notice = '/*! CodeMirror and Lezer: MIT, Copyright (C) 2018 by Marijn Haverbeke and others */'
 
-/** A browser module with the packages that it imports. It is bundled at the first request in a checkout, and once for a release. */
+/** Returns a browser module with the packages that it imports. It is bundled at the first request in a checkout, and once for a release. */
 export async function browserBundle(path: string): Promise<string> {
   const build = await rolldown({ input: path, plugins: [withoutHtml] })
   const {

@@ -73,7 +73,7 @@ function sign(type: Line['type']): Html | undefined {
   return html`<span aria-hidden="true">${signs[type]}</span><span class="unseen">${words[type]}:</span>`
 }
 
-/** Words that changed are marked as well as lines. */
+/** Returns the text of a line, with changed words marked unless all have changed. */
 function text({ type, parts }: Line): Html[] {
   const isMarked = parts.some(({ isChanged }) => !isChanged)
   return parts.map(({ text: part, isChanged }) => {

@@ -8,7 +8,7 @@ export type Html = ReturnType<typeof raw>
 /** A value in a template. Strings are escaped; lists are joined; undefined, null and false add nothing. */
 export type HtmlPart = string | number | Html | undefined | null | false | readonly HtmlPart[]
 
-/** Template tag that escapes every value, in text and in quoted attributes. */
+/** Returns HTML from a template, with every value escaped, in text and in quoted attributes. */
 export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   const made = template(strings, ...parts)
   if (made instanceof Promise) throw new TypeError('A template takes no promises.')

@@ -71,13 +71,13 @@ export function visitOf(request: FastifyRequest): Visit {
 
 export const KbParams = z.object({ kb: KbId })
 
-/** A whole number from 1 in the query. */
+/** Returns the schema of a whole number from 1 in the query. */
 export function countField(maxDigits: number) {
   const pattern = new RegExp(`^[1-9][0-9]{0,${maxDigits - 1}}$`)
   return z.string().regex(pattern, 'must be a whole number from 1').transform(Number)
 }
 
-/** A field of a filter in the query. An empty value removes the filter. */
+/** Returns the schema of a filter's field in the query. An empty value removes the filter. */
 export function filter<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess((value) => (value === '' ? undefined : value), schema.optional())
 }

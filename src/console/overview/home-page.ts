@@ -17,7 +17,7 @@ import { activityFeed } from './activity-feed.ts'
 import { tourPart, tourPath } from './tour-page.ts'
 
 const kbsOnPage = 100
-/** Number of events from which the latest activity is made. */
+/** Maximum events that are read for the latest activity. */
 const eventsRead = 150
 const HomeQuery = z.object({ page: filter(countField(15)) })
 const TourForm = z.object({ step: z.enum(['read', 'search', 'dismissed']) })

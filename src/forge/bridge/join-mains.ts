@@ -26,7 +26,7 @@ import { neededApprovals, neededText } from './needed-approvals.ts'
 import { commentMarker } from './remarks.ts'
 import { havesOf, type Step, type Taken, takeCommits } from './take-pack.ts'
 
-/** Number of commits of main that are pushed at a time, since a first push may have a long history. */
+/** Maximum commits of main that are pushed at a time, since a first push may have a long history. */
 const pushedAtOnce = 500
 
 /**

@@ -13,7 +13,7 @@ const headerBytes = 12
 const checksumBytes = 20
 /** Maximum bytes of cached base objects. */
 const maxBases = 64 * 1024 * 1024
-/** Number of bytes that are read at a time. */
+/** Maximum bytes that are read at a time. */
 const windowBytes = 1024 * 1024
 
 type Entry = { offset: number; crc: number }

@@ -15,7 +15,7 @@ export type Judgement = { accepted: boolean; lines: readonly string[] }
 /** Result for one ref, with the reason if it was rejected. */
 export type RefOutcome = {
   ref: string
-  refused?: string /** True if it is refused only until further people approve. */
+  refused?: string /** True if it is rejected only until further people approve. */
   awaitsApproval?: boolean
 }
 

@@ -35,7 +35,7 @@ const tokens = createTokens()
 /** Reads sessions from requests, and sets and clears them in responses. */
 export type BrowserSessions = {
   cookie: string
-  /** Hook that reads the session of a request's cookie into `request.session` and `request.caller`, if there is one. */
+  /** Reads the session of a request's cookie into `request.session` and `request.caller`, if there is one. Used as a hook. */
   read(request: FastifyRequest, reply: FastifyReply): Promise<void>
   /** Returns the current session of a request's cookie, without extending it. */
   readAgain(request: FastifyRequest): Promise<Session | undefined>

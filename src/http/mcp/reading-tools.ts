@@ -47,7 +47,7 @@ const Fetched = z.object({
   metadata: z.looseObject({}).describe('seqId, version and others, each as text.'),
 })
 
-/** Adds the tools that change nothing. */
+/** Adds the read-only tools. */
 export function addReading(server: McpServer, exchange: Exchange): void {
   const { ctx, caller } = exchange
   const more = { rate: 'read', annotations: reads } as const

@@ -49,7 +49,7 @@ function isCutOff(error: unknown, { raw }: FastifyRequest): boolean {
   return isReset || (raw.socket.destroyed && error.name === 'AbortError')
 }
 
-/** Body of an error. `not_found` and `internal` have a fixed message, so that it cannot reveal what the caller may not see. */
+/** Returns the body of an error. `not_found` and `internal` have a fixed message, which cannot reveal what the caller may not see. */
 function envelope({ code, message, details }: GanglionError): Record<string, unknown> {
   if (code === 'not_found' || code === 'internal') return { error: code, message: errorTable[code].message }
   return wordedErrors.has(code) ? { ...details, error: message, code } : { ...details, error: code, message }
@@ -90,14 +90,14 @@ export function readErrors<Code extends ErrorCode>(...codes: Code[]): ErrorAnswe
   return errorAnswers([...common, ...codes])
 }
 
-/** Response schemas of a route that changes something. */
+/** Returns the response schemas of a route that changes something. */
 export function writeErrors<Code extends ErrorCode>(
   ...codes: Code[]
 ): ErrorAnswers<Code | (typeof common)[number] | (typeof ofWrites)[number]> {
   return errorAnswers([...common, ...ofWrites, ...codes])
 }
 
-/** Response schemas by status, described by what the codes mean. */
+/** Returns response schemas by status, described by the meaning of their codes. */
 export function errorAnswers<Code extends ErrorCode>(codes: readonly Code[]): ErrorAnswers<Code> {
   const meanings = Map.groupBy(codes, (code) => errorTable[code].status)
   const answers = [...meanings].map(([status, codes]): [number, z.ZodType] => {

@@ -49,7 +49,7 @@ export async function answerFile(
   return reply.send(method === 'HEAD' || size === 0 ? Readable.from([]) : await read(range))
 }
 
-/** Anything but a single range of bytes is ignored, as RFC 9110 allows. */
+/** Returns the requested range. Ignores anything but a single range of bytes, as RFC 9110 allows. */
 function readRange(header: string | undefined, size: number): Range | 'unsatisfiable' | undefined {
   const [, from = '', to = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '') ?? []
   if (from === '' && to === '') return undefined

@@ -16,7 +16,7 @@ import {
 import { titleOf } from '../projection/neuron-queries.ts'
 import type { KbView } from './kb-view.ts'
 
-/** Number of Neurons with one name from which links to it are read once for all of them. */
+/** Minimum number of Neurons with one name for which links to it are read once for all of them. */
 const many = 50
 
 /** Link between two Neurons of one knowledge base. */

@@ -28,7 +28,7 @@ const nameWithin = 60 * 60_000
 /** Milliseconds for which the outcome of a commit without a response is awaited. */
 const defaultPatience = 30_000
 const lookAgainAfter = 200
-/** Attempts to fetch the packs of a repository while others consolidate them. */
+/** Maximum attempts to fetch the packs of a repository while others consolidate them. */
 const fetchAttempts = 5
 
 /**

@@ -6,7 +6,7 @@ import { PackCache } from './pack-cache.ts'
 
 type Shared = { repositories: Pick<Repositories, 'state' | 'version'>; packs: PackStore }
 
-/** Attempts to read the rows, if other nodes consolidate the named packs meanwhile. */
+/** Maximum attempts to read the rows, if other nodes consolidate the named packs meanwhile. */
 const attempts = 3
 
 /**

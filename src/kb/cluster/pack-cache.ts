@@ -21,7 +21,7 @@ import { readIfThere } from '../../system/read-if-there.ts'
 
 /** Content of the `.keep` file of a pack that the store has. git does not repack its objects, and never removes it. */
 const storedMark = 'ganglion-stored\n'
-/** Number of packs that are fetched concurrently. */
+/** Maximum packs that are fetched concurrently. */
 const fetchesAtOnce = 6
 /** Milliseconds after which a consolidated pack is removed. */
 const droppedAfter = 60 * 60_000

@@ -15,7 +15,7 @@ export type OpenKb = {
   close: () => Promise<void>
 }
 
-/** Number of knowledge bases that stay open, used or not, if there are enough file descriptors. */
+/** Maximum number of knowledge bases that stay open, used or idle, if there are enough file descriptors. */
 export const openAtOnce = 64
 /** Milliseconds until an unused knowledge base, or one opened outside of a use, counts as idle. */
 const idleMs = 60_000

@@ -39,7 +39,7 @@ export function noteChanges(db: DatabaseSync, tables: readonly string[]): () => 
   }
 }
 
-/** Number of rows that are read or written before other work may run. */
+/** Maximum rows that are read or written before other work may run. */
 const rowsOfSlice = 500
 
 const removed = 9

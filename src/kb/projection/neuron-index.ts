@@ -56,7 +56,7 @@ export type IndexedCommit = {
   firstCome: ReadonlySet<string>
 }
 
-/** Number of links of a page that are written before other work may run. */
+/** Maximum links of a page that are written before other work may run. */
 const linksOfSlice = 500
 
 type HeldRow = { path: string; blob: string }

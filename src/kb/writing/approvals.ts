@@ -55,7 +55,7 @@ export type Decided = {
   brings?: () => Promise<ReadonlySet<string>>
 }
 
-/** State that a decision is made on: that of a write, or a view of main for readers. */
+/** State for a decision: that of a write, or a view of main for readers. */
 type DecisionView = Staging | MainView
 
 /**
@@ -95,8 +95,8 @@ export async function approverTrailers(
 }
 
 /**
- * Returns the records of somebody's vote on pages, for each page that they have no standing vote on; undefined if they have no vote,
- * since they may have written one of them. Must run within a write.
+ * Returns the records of a person's vote on pages, for each page on which they have no standing vote; undefined if they may not
+ * vote, since they may have written one of them. Must run within a write.
  */
 export async function votesBy(
   kb: KnowledgeBase,
@@ -117,7 +117,7 @@ export async function votesBy(
   return (await Promise.all(missing)).flat()
 }
 
-/** Returns who has voted for a candidate's page as an approval would make it now; see {@link standingVotes}. */
+/** Returns the voters for a candidate's page as an approval would make it now; see {@link standingVotes}. */
 export async function votesFor(kb: KnowledgeBase, view: DecisionView, page: DecidedPage): Promise<Map<string, Actor>> {
   return standingVotes(await kb.settings(view), { of: await judgedPages(kb, view, [page]) }, kb.people.whoIs)
 }
@@ -241,7 +241,7 @@ function isFirstLike(people: readonly string[], at: number, all: readonly (reado
 }
 
 /**
- * Returns who has voted for each of several pages as a commit makes them now: the actor of each person, by person. A vote falls when the
+ * Returns the voters for each of several pages as a commit makes them now: the actor of each person, by person. A vote falls when the
  * page or its audience has changed since, unless `kb.yaml` keeps votes over clean merges.
  */
 async function standingVotes(

@@ -30,7 +30,7 @@ export function pushView({ repository, parser }: KnowledgeBase, view: MainView, 
   const isSince = async (commit: Oid) => {
     if (await isAncestor(repository, commit, from)) return false
     const [, pushed] = parentsOfCommit((await repository.read(commit)).data)
-    // A pusher who has removed their own merged page knows of it.
+    // A pusher who has the merged commits knows of their pages, and may have removed one.
     return pushed === undefined || !(await isAncestor(repository, pushed, from))
   }
   return { ...view, parser, isSince }

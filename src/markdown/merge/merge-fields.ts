@@ -18,9 +18,9 @@ const provenance: ReadonlySet<string> = new Set(['connector', 'sourceUrl', 'cand
 const sets: ReadonlySet<string> = new Set(['tags', 'aliases', 'edges'])
 
 /**
- * Three-way merge by top-level keys. A value that one side changed is taken from it. If both changed it, `tags`, `aliases` and `edges` are
- * merged by element, provenance is the proposal's, and anything else is a conflict. For the keys `told`, the proposal's value wins even if
- * it changes nothing.
+ * Merges three versions by top-level keys. A value that one side changed is taken from it. If both changed it, `tags`, `aliases` and
+ * `edges` are merged by element, provenance is the proposal's, and anything else is a conflict. For the keys `told`, the proposal's value
+ * wins even if it changes nothing.
  */
 export function mergeFields({ base, current, proposed }: Versions<YamlMap>, told: ReadonlySet<string>): FieldMerge {
   const fields: YamlMap = Object.create(null)

@@ -9,8 +9,8 @@ import type { Versions } from './merge-fields.ts'
 import { mergeFields } from './merge-fields.ts'
 
 /**
- * Three-way merge of pages: front matter by keys, as in `mergeBlocks`, and content by lines. Line numbers of conflicts refer to the current
- * file. Merges by lines alone if front matter cannot be parsed.
+ * Merges three versions of a page: front matter by keys, as in `mergeBlocks`, and content by lines. Line numbers of conflicts refer to the
+ * current file. Merges by lines alone if front matter cannot be parsed.
  */
 export function mergePages({ base, current, proposed }: Versions<string>): Merge {
   if (current === proposed || base === proposed) return { text: current }
@@ -46,8 +46,8 @@ function partsOf(page: string) {
 }
 
 /**
- * Three-way merge of front matter blocks, `---` lines included, by key; see `mergeFields`. The current block keeps its order, line endings,
- * and the text around values. Merges by lines if one of the blocks cannot be parsed.
+ * Merges three versions of a front matter block, `---` lines included, by key; see `mergeFields`. The current block keeps its order, line
+ * endings, and the text around values. Merges by lines if one of the blocks cannot be parsed.
  */
 export function mergeBlocks(blocks: Versions<string>, told: ReadonlySet<string>): Merge {
   const read = ofEach(blocks, parseFrontMatter)

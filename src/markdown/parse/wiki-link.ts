@@ -182,7 +182,7 @@ function ownPlace(inner: string): TextData {
   return place === undefined ? {} : { ownPlace: place }
 }
 
-/** micromark's negative codes: -2 is a tab, -1 the columns that it fills. */
+/** Returns the text of a code. Of micromark's negative codes, -2 is a tab, and -1 the columns that it fills. */
 function textOf(code: number): string {
   if (code >= 0) return String.fromCharCode(code)
   return code === -2 ? '\t' : ''

@@ -18,7 +18,7 @@ const maxPlain = 1024 * 1024
 const maxTasks = 100
 /** Milliseconds until an idle thread ends. Starting one takes longer than rendering most pages. */
 const idleTimeout = 10 * 60_000
-/** Characters of HTML in the cache of rendered pages. */
+/** Maximum characters of HTML in the cache of rendered pages. */
 const maxKept = 8 * 1024 * 1024
 /** The worker has this file's extension: `.ts` in a checkout, `.js` in the built package. */
 const worker = new URL(`./render-worker${import.meta.url.slice(-3)}`, import.meta.url)

@@ -94,7 +94,7 @@ export function floorAbove(highestNumber: number): number {
   return Math.min(highestNumber + numbersLeftOut, maxNumber)
 }
 
-/** Name of the file in a data directory that identifies an unfinished restore. */
+/** Returns the path of the file in a data directory that identifies an unfinished restore. */
 export function restoreMark(root: string): string {
   return join(root, 'restoring')
 }

@@ -8,7 +8,7 @@ import type { CheckedIndex } from '../../search/check-index.ts'
 import { blobOfVersion } from '../../search/kb/neuron-document.ts'
 import { firstOf, problems, type VerifyProblem } from './verification.ts'
 
-/** Number of versions that are read at a time. */
+/** Maximum versions that are read at a time. */
 const chunkVersions = 500
 
 /**

@@ -10,7 +10,7 @@ import type { Caller } from '../../rules/access/caller.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
 import { FairSlots, type SlotClaim } from '../../system/concurrency/fair-slots.ts'
 
-/** Milliseconds in which a client must have received a file. */
+/** Maximum milliseconds for a client to receive a file. */
 const maxTime = 600_000
 
 /** Streams of large files from the repositories of a data directory. */

@@ -80,7 +80,7 @@ async function nearest(view: LinkView, around: string, { depth, limit }: GraphQu
     const next: string[] = []
     for (const seqId of outermost) {
       await pause()
-      // Among so many neighbours one is new, if there are more.
+      // The first `limit` neighbours include a new one if there is any.
       for (const neighbour of await neighboursOf(view, seqId, { maxSources: limit, pause })) {
         if (found.has(neighbour)) continue
         if (found.size === limit) return { seqIds: [...found], truncated: true }

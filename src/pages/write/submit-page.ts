@@ -35,7 +35,7 @@ export type PageSubmission = {
 /** Outcome: the page reached main, or is pending. `refusal`: reason why main could not take it. */
 export type Submitted = { candidateId: string } & (
   | { status: 'approved'; seqId: string; commit: string }
-  | { status: 'pending'; refusal?: Refusal /** What it needs to be approved. */; awaiting?: unknown }
+  | { status: 'pending'; refusal?: Refusal /** Missing approvals. */; awaiting?: unknown }
 )
 
 export type Refusal = { code: ErrorCode | 'invalid'; message: string; conflicts: z.infer<typeof MergeConflict>[] }

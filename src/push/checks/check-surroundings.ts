@@ -24,7 +24,7 @@ type Sql = Projection['read']
 type Surroundings = {
   /** Unchanged files, reduced to the fields that changed files may clash with or link to. */
   stubs: CheckedFile[]
-  /** seqIds by path: of the changed files at the pusher's base, and of the stubs. */
+  /** seqIds by path: of the changed files at the pusher's base, and of the reduced unchanged files. */
   previousSeqIds: Map<string, string>
   /** Findings about links that are too many to check. */
   findings: Finding[]

@@ -29,7 +29,7 @@ import { checkInboundLinks, checkLostHeadings, linksToNeuron } from './check-inb
 import { checkOpenedFolders, checkShownFiles } from './check-shown-files.ts'
 import { claimsIn, readSurroundings } from './check-surroundings.ts'
 
-/** Number of files that are read at a time. */
+/** Maximum files that are read at a time. */
 const chunkFiles = 50
 const maxTextBytes = 256 * 1024 * 1024
 /** Rule that is checked on trees instead, where whole folders can be compared. */

@@ -184,7 +184,7 @@ function namedIn(text: string): CheckedNeuron {
   return { fields, title: ownTitle(fields, content), findings: [], content: '', contentLine }
 }
 
-/** Number of files that are read at a time. */
+/** Maximum files that are read at a time. */
 const chunkFiles = 500
 
 /** Returns all findings about a commit of a knowledge base, by the rules of `ganglion check`. @throws {GitError} */

@@ -29,10 +29,10 @@ import { parseSeqId } from '../../rules/neurons/seq-id.ts'
 import { checkPushedObjects } from '../checks/check-objects.ts'
 import { checkTip, settingsProblems } from '../checks/check-tip.ts'
 
-/** Number of records in one commit of the queue. */
+/** Maximum records in one commit of the queue. */
 const chunkRecords = 250
 
-/** Number of Neurons in one commit. Main is locked while it is made. */
+/** Maximum Neurons in one commit, during which main is locked. */
 const chunkNeurons = 250
 const outside: Actor = { id: 'git', name: 'Git, around the server' }
 

@@ -9,7 +9,7 @@ import { type Held, holdForUse } from '../../system/concurrency/present-work.ts'
 const [mostKept, mostBytes] = [8, 64 * 2 ** 20]
 /** Milliseconds until an unused preview is dropped. */
 const idleMs = 60_000
-/** Attempts to build a preview while `main` keeps moving. */
+/** Maximum attempts to build a preview while `main` keeps moving. */
 const maxAttempts = 5
 
 /** Cached preview, based on one commit of main. */

@@ -55,7 +55,7 @@ export function takenName(names: readonly LintedName[], isFile: (key: string) =>
 
 /** Maximum number of places that a finding lists. */
 const maxPlaces = 20
-/** Number of Neurons with links to a missing page that make it a gap. */
+/** Minimum number of Neurons with links to a missing page that make it a gap. */
 const topicSize = 3
 
 /**

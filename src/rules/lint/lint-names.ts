@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein'
 import { parseSeqId } from '../neurons/seq-id.ts'
 
-/** Number of names with most shared trigrams that are compared in full. */
+/** Maximum names with most shared trigrams that are compared in full. */
 const looked = 20
 const maxLikely = 3
 const minSpelledLength = 5

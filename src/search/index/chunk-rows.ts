@@ -6,7 +6,7 @@ import type { StoredPage } from './store-tables.ts'
 
 /** Maximum bytes of cached rows of all indexes, approximately. */
 const maxSize = 16 * 2 ** 20
-/** Bytes of a row besides its texts. */
+/** Approximate bytes of a row besides its texts. */
 const rowSize = 300
 
 /** Upper bound of chunk ids. */

@@ -6,7 +6,7 @@ import { type ChunkTerms, pageTerms } from './page-terms.ts'
 import { type CatalogPage, packPages, pagesPerBlock, type StoredPage } from './store-tables.ts'
 import type { IndexParts } from './term-engine.ts'
 
-/** Chunks that are removed at a time. */
+/** Maximum chunks that are removed at a time. */
 const partSize = 64
 
 /** A page with the terms of its chunks. */

@@ -68,7 +68,7 @@ export function isOfStoreVersion(db: DatabaseSync): boolean {
 /** Data of a page that is in memory while an index is open. */
 export type CatalogPage = Omit<StoredPage, 'version' | 'lengths'> & { isWhole: boolean; lengths: ArrayLike<number> }
 
-/** Pages stored in one row, so that few rows are read when an index is opened. */
+/** Number of pages in one row, so that few rows are read when an index is opened. */
 export const pagesPerBlock = 256
 
 const sumLength = 4

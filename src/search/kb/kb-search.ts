@@ -134,7 +134,7 @@ export class KbSearch {
     })
   }
 
-  /** Like {@link search}, for passages. Also by meaning if the embeddings model returns the question's vector in time, unless `by` is `words`. */
+  /** Returns passages like {@link search}. Also by meaning if the model returns the question's vector in time, unless `by` is `words`. */
   retrieve(
     { by, ...asked }: Asked<'retrieve'> & { by?: 'words' | undefined },
     over?: SearchLayer,

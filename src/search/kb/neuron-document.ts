@@ -11,8 +11,8 @@ import type { IndexedDocument } from '../search-index.ts'
 const pageFormat = 10
 
 /**
- * Version of a page in the index. Contains the path, which is the title of a page without one, and the number of tags, because a
- * setting decides whether tags in the text count.
+ * Returns the version of a page in the index. Contains the path, which is the title of a page without one, and the number of
+ * tags, because a setting decides whether tags in the text count.
  */
 export function versionOf({ blob, path, tags, updatedAt }: NeuronVersion): string {
   return `${pageFormat} ${blob} ${path} ${tags.length} ${updatedAt}`

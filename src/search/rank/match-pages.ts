@@ -7,7 +7,7 @@ const none = new Uint32Array()
 /** Postings of each leaf, and the catalog. */
 export type Matched = { lists: ReadonlyMap<Leaf, PostingList>; catalog: Catalog }
 
-/** Postings per candidate above which seeking each candidate is faster than scanning the postings. */
+/** Minimum postings per candidate for which seeking each candidate is faster than scanning the postings. */
 const postingsPassedOver = 16
 
 /**

@@ -7,7 +7,7 @@ import { pageShare, saturation, type TopChunks } from './scores.ts'
 
 /** Minimum chunks of a window, which ends with a page. */
 const windowSize = 256
-/** Postings per page above which seeking a wanted page is faster than scanning. */
+/** Minimum postings per page for which seeking a wanted page is faster than scanning. */
 const postingsPassedOver = 16
 /** Maximum postings that are scored without first bounding the scores of windows. */
 const fewPostings = 2048

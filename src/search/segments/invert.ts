@@ -28,7 +28,7 @@ export function invertInto(sink: SegmentSink, pages: readonly InvertedPage[], fa
   )
 }
 
-/** Characters that UTF-16 and UTF-8 order differently. */
+/** Matches characters that UTF-16 and UTF-8 order differently. */
 const unordered = /[\ud800-\uffff]/
 
 /** The terms of chunks in text order, as indexes of a table. Inverted by a counting sort. */

@@ -146,7 +146,7 @@ export function addSimilar(
   }
 }
 
-/** Terms to skip one by one before seeking. */
+/** Maximum terms to skip one by one before seeking. */
 const nearby = 8
 
 /** Adds the terms of a segment with an ending, except names. @throws {SearchTimeout} */

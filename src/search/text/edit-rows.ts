@@ -57,7 +57,7 @@ export class EditRows {
     for (let depth = live; depth >= 0; depth--) {
       const unit = word.charCodeAt(depth)
       const next = this.#unitAfter(depth, unit)
-      // Words are not ordered by these units.
+      // UTF-8 orders words with these units differently.
       if (unit > lastOrdered || (next > lastOrdered && next !== Number.POSITIVE_INFINITY)) return `${word}\0`
       if (next <= lastOrdered) return word.slice(0, depth) + String.fromCharCode(next)
     }

@@ -17,7 +17,7 @@ export function termHash(text: string): number {
   return hash
 }
 
-/** {@link termHash} of a range of a text given as UTF-16 units. */
+/** Returns the {@link termHash} of a range of a text given as UTF-16 units. */
 export function hashOfUnits(text: Uint16Array, start: number, end: number): number {
   let hash = firstHash
   for (let at = start; at < end; at++) hash = nextHash(hash, text[at] ?? 0)

@@ -12,9 +12,9 @@ type VectorPlaces = {
   catalog: PageOrder
 }
 
-/** Rows in the sample for mean and deviation, which makes the mean accurate to a thirtieth of the deviation. */
+/** Number of rows in the sample for mean and deviation, which makes the mean accurate to a thirtieth of the deviation. */
 const sampleSize = 1000
-/** Rows whose exact cosines are computed, for each of the nearest that are wanted. */
+/** Number of rows whose exact cosines are computed, per requested result. */
 const perNearest = 20
 const hidden = 0xffff
 

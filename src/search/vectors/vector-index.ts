@@ -25,7 +25,7 @@ export type EmbeddingWork = {
   isWhole: boolean
 }
 
-/** Chunks examined at once: some 20 ms. */
+/** Maximum chunks that are examined at once: some 20 ms. */
 const stepSize = 2000
 /** Maximum bytes in memory. Further chunks are found by words alone. */
 const maxBytes = 300 * 2 ** 20

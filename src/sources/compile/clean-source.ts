@@ -42,7 +42,7 @@ export function entitledSource(
   }
 }
 
-/** Lines of a document without comments, and the 1-based numbers of its running headers and footers. */
+/** Returns a document's lines without comments, and the 1-based numbers of its running headers and footers. */
 export function compiledLines({
   markdown,
   searchOnlyFrom,
@@ -52,7 +52,7 @@ export function compiledLines({
   return { lines, running: runningLines(lines, anchors) }
 }
 
-/** Up to the line before `end`, 1-based. */
+/** Returns the text up to the line before `end`, 1-based. */
 export function firstLines(text: string, end = Number.POSITIVE_INFINITY): string {
   let at = 0
   for (let line = 1; line < end; line++) {

@@ -32,7 +32,7 @@ const common: Readonly<Record<string, string>> = {
     et al etc figure table section chapter page see example following`,
 }
 
-/** Number of words from which the language of a text is detected. */
+/** Maximum words from which the language of a text is detected. */
 const sample = 5000
 const wordPattern = /[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}]+)*/gu
 /** Scripts without blanks between words. */
@@ -56,7 +56,7 @@ export function languageOf(words: readonly string[], fallback: string): string {
   return best !== undefined && best.count > folded.length / 8 ? best.language : own
 }
 
-/** Stop words, folded. */
+/** Returns the folded stop words. */
 export function sourceStopWords(language: string): ReadonlySet<string> {
   const primary = primaryLanguage(language)
   return new Set([...functionWordsFor(primary), ...(common[primary]?.split(/\s+/) ?? [])])

@@ -163,7 +163,7 @@ function decodeUtf8(bytes: Uint8Array): Decoded | undefined {
   return utf8 === undefined ? undefined : sure(utf8, 'utf-8')
 }
 
-/** Damaged UTF-8 is mostly valid; in texts of other encodings hardly a letter is valid UTF-8. */
+/** Decodes damaged UTF-8, which is mostly valid: in other encodings, hardly a letter is valid UTF-8. */
 function decodeDamagedUtf8(bytes: Uint8Array): Decoded | undefined {
   const text = new TextDecoder().decode(bytes)
   const damaged = text.match(/\ufffd/g)?.length ?? 0
@@ -188,7 +188,7 @@ function hasFewSpecial(sample: Uint8Array): boolean {
   return new Set(special).size <= fewSpecial && sample.length > 11 * special.length
 }
 
-/** Share of non-ASCII characters that are odd, or cannot be decoded. */
+/** Returns the share of non-ASCII characters that are odd, or cannot be decoded. */
 function oddShare(sample: Uint8Array, encoding: string): number {
   const text = new TextDecoder(encoding).decode(sample)
   return countOddLetters(text) / Math.max(1, countSpecial(text))
@@ -253,7 +253,7 @@ function guessEncoding(bytes: Uint8Array): string {
   return encoding === 'GBK' ? 'gb18030' : encoding.toLowerCase()
 }
 
-/** The package's own loader imports WebAssembly as a module, which is only experimental in Node. */
+/** Loads the detector. The package's own loader imports WebAssembly as a module, which is only experimental in Node. */
 function load(): Detector {
   const file = import.meta.resolve('chardetng-wasm/dist/chardetng_wasm_bg.wasm')
   const module = new WebAssembly.Module(readFileSync(fileURLToPath(file)))

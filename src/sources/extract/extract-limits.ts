@@ -15,7 +15,7 @@ export const defaultLimits: ExtractLimits = {
   output: 64 * 2 ** 20,
 }
 
-/** Bytes of the Markdown that a document may become. */
+/** Maximum bytes of the Markdown of a document. */
 export const maxMarkdownBytes = 20 * 2 ** 20
 
 /** Limits of an archive; `ratio` is that of its inflated bytes to its own size. */

@@ -84,7 +84,7 @@ function isOutOfHeap({ errors }: { errors: string }): boolean {
   return /heap out of memory|heap limit|allocation failed/i.test(errors)
 }
 
-/** Three quarters of the memory: buffers and native code need the rest. */
+/** Returns the flags for a heap of three quarters of the memory: buffers and native code need the rest. */
 function heapFlags({ memory }: ExtractLimits): string[] {
   return [`--max-old-space-size=${Math.floor((memory / 2 ** 20) * 0.75)}`]
 }

@@ -14,7 +14,7 @@ const cpuBudget = 45_000_000 // microseconds
 
 /** Minimum letters of PDF.js' reading, as a share of the first reader's, for it to replace a page. */
 const leastLetters = 0.9
-/** Number of pages that are parsed at a time: the position of every piece of text is in memory. */
+/** Maximum pages that are parsed at a time, since the position of every piece of text is in memory. */
 const batchSize = 100
 
 /**

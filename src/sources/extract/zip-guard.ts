@@ -7,7 +7,7 @@ import { zipLimits } from './extract-limits.ts'
 const ratioCountsFrom = 10 * 2 ** 20
 const endSignature = Buffer.from('PK\x05\x06', 'latin1')
 const endSize = 22
-/** Bytes from the end of a file within which an archive must end; a comment may take 64 KB of them. */
+/** Maximum bytes from the end of a file within which an archive must end; a comment may take 64 KB of them. */
 const maxTrailingBytes = 2 ** 20
 const compoundFile = Buffer.from('d0cf11e0a1b11ae1', 'hex')
 
@@ -43,7 +43,7 @@ function withoutTrailingBytes(bytes: Buffer): Buffer {
   return bytes
 }
 
-/** Microsoft's encryption wraps a document into the container of the formats before 2007. */
+/** Checks the first bytes. Microsoft's encryption wraps a document into the container of the formats before 2007. */
 function checkSignature(bytes: Buffer): void {
   if (bytes.subarray(0, compoundFile.length).equals(compoundFile)) {
     const message = 'The document is password-protected, or of a format before 2007: save it without, as a new format.'

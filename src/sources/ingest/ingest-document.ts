@@ -13,8 +13,8 @@ import { insertIngestEvent } from './ingest-source.ts'
 
 /**
  * Starts the ingest of a Source that was ingested or has failed. The ingest of a ready Source is queued already. A Source that is hidden
- * from the caller is not there.
- * @throws {GanglionError} `not_found`; `not_a_source` for a Neuron; `already_processing` while its file is read or an ingest runs.
+ * from the caller counts as missing.
+ * @throws {GanglionError} `not_found`; `not_a_source` for a Neuron; `already_processing` while its file is read or an ingest runs
  */
 export async function ingestDocument(ctx: Context, caller: Caller, docId: string): Promise<IngestReceipt> {
   const { tenantId } = caller

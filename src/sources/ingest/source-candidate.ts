@@ -150,7 +150,7 @@ function saysOther(text: string, { title, content }: CompiledPage): boolean {
   return fields.title !== title || withoutOrigin(before) !== withoutOrigin(content)
 }
 
-/** Returns what ingest itself proposed, without the changes of the curator who approved it, and the blob that holds it. */
+/** Returns the version that ingest proposed, without the changes of the curator who approved it, and its blob. */
 export async function originalOf(
   readText: (oid: string) => Promise<string>,
   { blob }: OriginRow,

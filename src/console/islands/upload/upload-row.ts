@@ -83,7 +83,7 @@ export class UploadRow {
     this.element.dispatchEvent(new CustomEvent('sources-changed', { bubbles: true }))
   }
 
-  /** The server has the same bytes already, under this name or another. */
+  /** Shows that the server already has these bytes, under this name or another, with the choices. */
   #offerDuplicate({ documentId, filename, path }: Extract<Setback, { kind: 'duplicate' }>): void {
     this.#say('The same file is here already: ', this.#linkTo(documentId, filename), '.')
     this.#options.tell(`${this.#file.name}: the same file is here already.`)

@@ -24,7 +24,7 @@ export type Reply = { status: number; body: unknown; retryAfter: string | null }
 export type Transport = {
   call(method: string, path: string, body?: unknown): Promise<Reply>
   sendBlob(path: string, range: string, blob: Blob, sent: (bytes: number) => void): Promise<Reply>
-  /** SHA-256 of a file in hexadecimal, unless it is too large. */
+  /** Returns the SHA-256 of a file in hexadecimal; undefined if it is too large. */
   hash(file: File): Promise<string | undefined>
   wait(milliseconds: number): Promise<void>
 }

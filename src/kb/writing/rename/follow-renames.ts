@@ -106,7 +106,7 @@ export type RewrittenLinks = {
   aliases: Map<string, string[]>
 }
 
-/** Number of pages that are read and parsed at a time. */
+/** Maximum pages that are read and parsed at a time. */
 const chunkSize = 200
 
 /**

@@ -1,7 +1,7 @@
 import { ByteReader, ByteWriter, grown } from '../../bytes/byte-writer.ts'
 import type { ClassCount } from './term-codec.ts'
 
-/** Terms of a block, the first of which is written in full. */
+/** Number of terms in a block, the first of which is written in full. */
 const blockSize = 16
 
 /** Location of a term's postings in a segment, and their numbers. */

@@ -78,7 +78,7 @@ export async function matchSections(
   return matches
 }
 
-/** The second half of the old texts are rejected ones. */
+/** Returns the rejected text that a section resembles. The second half of the old texts are rejected ones. */
 function refusedBy({ old, resemblance }: Overlap, olds: readonly OldSection[]): number[] {
   const of = old - olds.length
   return olds[of]?.refused !== undefined && resemblance >= refusal ? [of] : []

@@ -8,7 +8,7 @@ export type Overlap = {
   old: number
   /** Jaccard coefficient: the shared part of both texts together. */
   resemblance: number
-  /** Shared part of the shorter text. */
+  /** Share of the shorter text that both have in common. */
   containment: number
 }
 

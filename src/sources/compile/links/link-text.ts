@@ -8,7 +8,7 @@ const wikiLink = /\[\[([^[\]\r\n]+)\]\]/g
 const linkOrOpening = /\[\[([^[\]\r\n]+)\]\](?!\])|\[(\[+)/g
 const heading = /^ {0,3}#{1,6}(?:[ \t]|$)/
 const underline = /^ {0,3}(?:=+|-+)[ \t]*$/
-/** Characters of a table's delimiter row, with any quote or list markers before it. */
+/** Matches the characters of a table's delimiter row, with any quote or list markers before it. */
 const delimiterRow = /^[\s>*+\-\d.)|:]+$/
 /** Constructs that may contain a backtick or a bracket: escapes, HTML and autolinks, link destinations, definitions. */
 const taking = /[\\<@]|\]\(|\]:|:\/\/|www\./i
@@ -27,7 +27,7 @@ const delimitersAfter = /^([*_~]+)([^\s*_~])/u
 /** Matches delimiters that fill all of the characters checked ({@link near}). */
 const onlyDelimiters = /^[*_~]{8}$/
 const wordCharacter = /[\p{L}\p{N}]/u
-/** Number of characters before and behind a mention that are checked. */
+/** Number of characters before and after a mention that are checked. */
 const near = 8
 
 /**

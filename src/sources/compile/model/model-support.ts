@@ -86,7 +86,7 @@ class Source {
     return hasForm(word, this.#words) || hasForm(word, this.#context)
   }
 
-  /** A sentence that denies needs a similar sentence that denies, too. For one that asserts, the most similar sentence must not deny. */
+  /** True if a sentence denies only what a similar sentence denies, too, or asserts what the most similar sentence does not deny. */
   #agrees(words: readonly string[], denies: boolean): boolean {
     const likeness = this.#sentences.map((sentence) => ({
       isNegated: sentence.isNegated,

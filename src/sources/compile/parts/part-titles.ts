@@ -13,7 +13,7 @@ const maxSlug = 60
 export type TitledPart = PlannedPart & {
   key: string
   title: string
-  /** Text of its heading, if any. The title may have more, to differ from those of other parts. */
+  /** Text of the part's heading, if any. The title may be longer, to differ from those of other parts. */
   base: string
 }
 

@@ -7,7 +7,7 @@ import { linkableTitle } from './linkable-title.ts'
 
 /** Maximum UTF-16 units, and words, of a line that may be a title. */
 const [longestLine, mostWords] = [120, 16]
-/** Number of blocks in which the title of a document is searched. */
+/** Maximum blocks in which the title of a document is searched. */
 const firstBlocks = 3
 /** Maximum lines of a title on a printed page. */
 const titleLines = 3

@@ -8,7 +8,7 @@ const paragraphLength = 60
 
 type Chapter = { time: number; title: string }
 
-/** Milliseconds. */
+/** Timeout in milliseconds. */
 const timeout = 30 * 60_000
 const maxChapters = 1_000
 

@@ -166,7 +166,7 @@ function collect(stream: Readable | Writable | null | undefined, max: number, to
   return () => Buffer.concat(chunks)
 }
 
-/** Resource usage of a process; `undefined` if it has ended, or the system does not provide it. Never throws. */
+/** Returns the resource usage of a process; `undefined` if it has ended, or the system does not provide it. Never throws. */
 async function processUsage(pid: number): Promise<ProcessUsage | undefined> {
   try {
     if (process.platform === 'linux') return await linuxUsage(pid)

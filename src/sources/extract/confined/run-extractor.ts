@@ -108,7 +108,7 @@ async function load(fileType: string): Promise<Extractor> {
   throw new ExtractionError('crashed', `The program that reads .${fileType} could not be loaded.`)
 }
 
-/** An error of a library is blamed on the document, unless it is an error of the system. */
+/** Returns the reply for an error. Errors of a library are blamed on the document, unless they are errors of the system. */
 export function failure(error: unknown): ExtractReply {
   if (error instanceof ExtractionError) return { ok: false, problem: error.problem, message: error.message }
   console.error(error)

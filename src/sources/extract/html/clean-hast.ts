@@ -48,7 +48,7 @@ function cleanElement(element: Element, depth: number): ElementContent[] {
   return tagName === 'table' ? flattenTable(kept) : [kept]
 }
 
-/** Headings hold text only, without the signs that link to themselves. */
+/** Returns a heading as text only, without the signs that link to itself. */
 function cleanHeading(element: Element): ElementContent[] {
   const title = collapse(visibleText(element)).replace(/\s*[#¶§🔗]+$/u, '')
   return title === '' ? [] : [{ ...element, properties: {}, children: text(title) }]

@@ -45,7 +45,7 @@ export function isElement(node: Nodes, tagName: string): node is Element {
   return node.type === 'element' && node.tagName === tagName
 }
 
-/** Single spaces, none at the ends. */
+/** Collapses white space to single spaces, with none at the ends. */
 export function collapse(text: string): string {
   return text.replace(/\s+/g, ' ').trim()
 }

@@ -13,8 +13,8 @@ const maxColumns = 100
 const maxSpanned = 10_000
 
 /**
- * A table as Markdown can hold it: cells of one line, spans within bounds, its caption before it. A table that lays out a page
- * (one in another, headings in cells, a single column) becomes blocks.
+ * Returns a table in a form that Markdown supports: cells of one line, spans within bounds, its caption before it. A table
+ * that lays out a page (one in another, headings in cells, a single column) becomes blocks.
  */
 export function flattenTable(table: Element): ElementContent[] {
   const rows = [...nodesOf(table)].filter((node) => isElement(node, 'tr'))

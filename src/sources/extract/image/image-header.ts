@@ -32,7 +32,7 @@ function gifHeader(bytes: Buffer): ImageHeader | undefined {
   return upright('gif', bytes.readUInt16LE(6), bytes.readUInt16LE(8))
 }
 
-/** https://developers.google.com/speed/webp/docs/riff_container */
+/** Parses the header of a WebP file, see https://developers.google.com/speed/webp/docs/riff_container */
 function webpHeader(bytes: Buffer): ImageHeader | undefined {
   if (bytes.toString('latin1', 0, 4) !== 'RIFF' || bytes.toString('latin1', 8, 12) !== 'WEBP') return undefined
   const chunk = bytes.toString('latin1', 12, 16)

@@ -7,7 +7,7 @@ type Container = { kind: string; width: number; isEmpty: boolean }
 type Leaf =
   | { is: 'nothing' | 'indented code' }
   | { is: 'fenced code'; marker: string }
-  /** Whether it may begin with a definition, and whether it may be a table. */
+  /** Paragraph. `isBracket`: it may begin with a definition. `isTable`: it may be a table. */
   | { is: 'paragraph'; isBracket: boolean; isTable: boolean }
 
 /** Certainty about what is open. Without knowledge of the containers, it may still be known whether a fence is open. */

@@ -159,7 +159,7 @@ class ColumnStatistics {
     else this.#isFull = true
   }
 
-  /** Filled, distinct, minimum, maximum, mean, most frequent, as Markdown; empty if not applicable. */
+  /** Returns filled and distinct cells, minimum, maximum, mean and most frequent values as Markdown; empty texts if not applicable. */
   summary(): string[] {
     const distinct = this.#isFull ? `over ${maxDistinct}` : String(this.#counts.size)
     return [String(this.filled), distinct, ...this.#range(), this.#frequent()]

@@ -14,7 +14,7 @@ export type Paragraph = {
   bullet: 'bullet' | 'number' | 'none' | undefined
 }
 
-/** The paragraphs of a body of text (DrawingML) that are not blank. */
+/** Returns the paragraphs of a body of text (DrawingML) that are not blank. */
 export function paragraphsOf(body: XmlElement, links: readonly Relationship[]): Paragraph[] {
   return body.children
     .filter(({ name }) => name === 'p')

@@ -92,7 +92,7 @@ function cleanTitle(title: string): string {
   return collapse(title.replace(/[\p{Cc}\p{Cf}]/gu, ' ')).slice(0, maxTitle)
 }
 
-/** Many programs set the title to their file name, or to nothing of use. */
+/** Returns the title without a program's name and an extension; undefined if it is useless, since many programs set the file name. */
 function usefulTitle(title: string): string | undefined {
   const clean = cleanTitle(title)
     .replace(/^Microsoft \w+ - /i, '')

@@ -30,7 +30,7 @@ export async function readUpload(ctx: Context, caller: Caller, uploadId: string)
   return statusOf(await findUpload(ctx, caller, uploadId))
 }
 
-/** The caller's unfinished uploads into a knowledge base. @throws {GanglionError} `not_found` */
+/** Returns the caller's unfinished uploads into a knowledge base. @throws {GanglionError} `not_found` */
 export async function listOpenUploads(ctx: Context, caller: Caller, kbName: string): Promise<UploadStatus[]> {
   const { id } = await findKb(ctx, caller, kbName)
   const open = await ctx.uploads.openOf(id, actorOf(caller).id, ctx.now())

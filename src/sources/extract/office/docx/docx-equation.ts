@@ -71,7 +71,7 @@ function closed(text: string): Written {
   return { text, isOpen: false }
 }
 
-/** A single sign needs no brackets. */
+/** Returns a text in brackets, which a single sign does not need. */
 function short(text: string): Written {
   const bare = text.trim()
   const isShort = /^[\p{L}\p{N}∞]$/u.test(bare)

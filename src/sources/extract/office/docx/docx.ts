@@ -172,7 +172,7 @@ function notesOf(piece: string, notes: ReadonlyMap<string, string>): string {
   return items.length === 0 ? '' : `<ol>${items.join('')}</ol>`
 }
 
-/** Cut between two elements that are in no other. */
+/** Splits HTML between outermost elements. */
 function piecesOf(html: string): string[] {
   const pieces: string[] = []
   let depth = 0

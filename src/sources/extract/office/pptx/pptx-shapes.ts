@@ -12,7 +12,7 @@ const fileName = /^\S+\.(?:png|jpe?g|gif|bmp|tiff?|svg|emf|wmf|webp)$/i
 
 type Slide = { document: OfficePackage; links: readonly Relationship[] }
 
-/** The title of a slide and the Markdown of its other shapes, in the order of the slide. */
+/** Returns the title of a slide and the Markdown of its other shapes, in the order of the slide. */
 export function shapesOf(
   document: OfficePackage,
   name: string,
@@ -100,7 +100,7 @@ function isHidden(shape: XmlElement): boolean {
   return isTrue(propertiesOf(shape)?.attributes.hidden)
 }
 
-/** Name, description and whether it is hidden: of `nvSpPr`, `nvPicPr` and the like. */
+/** Returns the element with name, description and visibility, within `nvSpPr`, `nvPicPr` and the like. */
 function propertiesOf(shape: XmlElement): XmlElement | undefined {
   return child(
     shape.children.find(({ name }) => /^nv\w+Pr$/.test(name)),

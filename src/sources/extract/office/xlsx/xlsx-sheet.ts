@@ -175,13 +175,13 @@ class SheetReader {
     if (!region.table.isSummarized) region.rows.push(this.#row)
   }
 
-  /** A single blank row separates the header of a table, but does not end the table. */
+  /** True if the row begins another region. A single blank row separates the header of a table, but does not end the table. */
   #isApart({ table }: Region): boolean {
     const blankRows = this.#row - this.#lastRow - 1
     return blankRows > 1 || (blankRows === 1 && !(table !== undefined && table.size < 2))
   }
 
-  /** Vertically merged cells are filled, so that each row has all of its values. */
+  /** Fills vertically merged cells, so that each row has all of its values. */
   #fillMerged(): void {
     let filled = 0
     for (const { top, left, bottom } of this.#merged) {

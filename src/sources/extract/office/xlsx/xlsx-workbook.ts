@@ -122,7 +122,7 @@ export function richText(string: XmlElement | undefined): string {
   }, '')
 }
 
-/** Characters that XML has no place for are written as `_x0007_` (22.9.2.19). */
+/** Decodes `_x0007_` (22.9.2.19), the notation for characters that XML does not allow. */
 export function unescapeText(text: string): string {
   return text.includes('_x')
     ? text.replace(/_x([0-9a-fA-F]{4})_/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))

@@ -9,7 +9,7 @@ import { shownRuns } from '../shown-runs.ts'
 import { readSheet, type SheetText } from './xlsx-sheet.ts'
 import { type CellComment, readWorkbook } from './xlsx-workbook.ts'
 
-/** Characters of Markdown beyond which further sheets are left out. */
+/** Maximum characters of Markdown, beyond which further sheets are left out. */
 const maxCharacters = 16 * 2 ** 20
 
 /**
