@@ -39,7 +39,7 @@ export type ContextOptions = {
   bucket?: S3Options | undefined
   /** Bucket in which several machines with one PostgreSQL database share packs and the bytes of Sources. */
   objects?: S3Options | undefined
-  /** Set for a server: follows changes of the repositories by other programs, and reports errors. */
+  /** Watcher of a server: follows changes of the repositories by other programs, and reports errors. */
   watch?: { onError: (error: unknown) => void }
   now?: () => Date
   /** Finds chunks by meaning, too; absent: search knows words only. */

@@ -47,7 +47,7 @@ export interface Answerer {
 
 type Broken = { model: string; said: string; cited: readonly string[]; cause?: unknown }
 
-/** A language model gave no answer, or only part of one. The cause is the error of its client. */
+/** Thrown if a language model gave no answer, or only part of one. The cause is the error of its client. */
 export class ModelError extends Error {
   override readonly name = 'ModelError'
   readonly model: string

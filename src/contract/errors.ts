@@ -246,7 +246,7 @@ export type ErrorCode = keyof typeof errorTable
 /** Errors whose response has the message in `error` and the code in `code`. */
 export const wordedErrors: ReadonlySet<ErrorCode> = new Set(['no_file', 'file_type_not_allowed', 'duplicate_source'])
 
-/** The error class of the service. `details` are further fields of the response. */
+/** Error with a stable code and a status of the API. `details`: further fields of the response. */
 export class GanglionError extends Error {
   readonly code: ErrorCode
   readonly status: number
@@ -267,7 +267,7 @@ export function undefinedOn(...codes: readonly ErrorCode[]): (error: unknown) =>
   }
 }
 
-/** Input that does not match its schema. The response is 400 with `{error: {formErrors, fieldErrors}}`. */
+/** Thrown for input that does not match its schema. The response is 400 with `{error: {formErrors, fieldErrors}}`. */
 export class ValidationError extends Error {
   readonly fieldErrors: Readonly<Record<string, string[]>>
   readonly formErrors: readonly string[]

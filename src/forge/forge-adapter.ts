@@ -9,7 +9,7 @@ export type ForgeAccount = { id: string; name: string }
 export type PullRequest = {
   /** Number as people know it: GitLab's `iid`, not its `id`. */
   number: number
-  /** URL of its web page. */
+  /** URL of the web page of the request. */
   url: string
   state: 'open' | 'closed' | 'merged'
   title: string

@@ -8,8 +8,8 @@ import { boundedFetch, clientOf, type LanguageModel, withoutKey } from './langua
 export type EmbeddingLimits = { timeoutMs: number; maxRetries: number }
 
 /**
- * Reason for missing vectors. `paused`: requests are suspended after a failure. `refused`: the model rejects this request, and
- * would again. `failed`: a retry may help. The message is for operators and contains no key.
+ * Thrown if vectors are missing. `paused`: requests are suspended after a failure. `refused`: the model rejects this request,
+ * and would again. `failed`: a retry may help. The message is for operators and contains no key.
  */
 export class EmbeddingsError extends Error {
   override readonly name = 'EmbeddingsError'

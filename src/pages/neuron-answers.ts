@@ -7,7 +7,7 @@ import type { ReadableKb } from '../kb/readable-kb.ts'
 export type Basis = {
   /** True if it depends on queue records, which say whether a curator has approved the page that opens a file. */
   queue: boolean
-  /** True if it depends on Sources. */
+  /** True if the answer depends on Sources, which are in the database. */
   database: boolean
 }
 

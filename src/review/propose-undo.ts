@@ -40,7 +40,7 @@ type Reversal = { candidate: Candidate } & Pick<UndoAnswer['reversals'][number],
 
 type Listed = Reversal & { isInQueue: boolean }
 
-/** Neurons that are examined together. `left`: number of those still to be examined. */
+/** Result for Neurons that are handled together. `left`: number of Neurons in later parts. */
 type Part = { seqIds: string[]; reversals: Listed[]; kept: UndoAnswer['kept']; added: number; left: number }
 
 /**

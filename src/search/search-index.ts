@@ -116,7 +116,7 @@ export class SearchTimeout extends Error {
   }
 }
 
-/** The index was rebuilt or changed by another process since the stamp of the request. */
+/** Thrown if the index was rebuilt or changed by another process since the stamp of the request. */
 export class StaleIndex extends Error {
   constructor() {
     super('The search index has changed.')

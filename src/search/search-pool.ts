@@ -126,7 +126,7 @@ export class SearchPool {
   }
 }
 
-/** The search thread ended before it answered. */
+/** Thrown if the search thread ended before it answered. */
 export class SearchInterrupted extends Error {
   constructor(options?: ErrorOptions) {
     super('The search was interrupted.', options)

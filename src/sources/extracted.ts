@@ -18,7 +18,7 @@ export type Extracted = {
   markdown: string
   /** Line of the Markdown, from 1, from which the text is searched but becomes no page: the rows of large tables. */
   searchOnlyFrom?: number
-  /** Sorted by line. */
+  /** Places at which the parts of the document begin, sorted by line. */
   anchors: Anchor[]
   /** Sentences for people that report what was lost. */
   warnings: string[]
@@ -36,7 +36,7 @@ export type Extracted = {
 
 /** Amount and confidence of recognised text. */
 export type Recognised = {
-  /** At least 1. */
+  /** Number of words, at least 1. */
   words: number
   /** Mean of the recogniser's confidence in each word, 0 to 1. */
   confidence: number
@@ -71,7 +71,7 @@ export type ExtractionProblem =
   | 'not-configured'
   | 'crashed'
 
-/** Reports why a document has no text; the message is for people. Only `crashed` and `starved` are worth another attempt. */
+/** Thrown if a document has no text; the message is for people. Only `crashed` and `starved` are worth another attempt. */
 export class ExtractionError extends Error {
   readonly problem: ExtractionProblem
 

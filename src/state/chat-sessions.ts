@@ -47,7 +47,7 @@ const lifetime = 30 * 24 * 60 * 60 * 1000
 /** Maximum turns of a session. A newer turn replaces the oldest one. */
 const maxTurns = 200
 
-/** Conversations, with their turns. */
+/** Stores conversations and their turns. */
 export class ChatSessions extends Store {
   /** Returns a tenant's session, unless it has expired. */
   async find(tenantId: string, id: string, now: Date): Promise<ChatSession | undefined> {

@@ -34,7 +34,7 @@ export type RunOptions = Target & {
   onScenario?: (scenario: Scenario) => void
 }
 
-/** Reason to skip a scenario: the server lacks a capability, or the run lacks a key. */
+/** Thrown to skip a scenario: the server lacks a capability, or the run lacks a key. */
 class Skipped extends Error {}
 class Failed extends Error {
   readonly faults: readonly string[]

@@ -13,7 +13,7 @@ const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 /** Settings of a server and of the commands beside it, see `docs/configuration.md`. */
 export type Environment = ReturnType<typeof readEnvironment>
 
-/** Lists all problems of the environment, one per line. */
+/** Thrown with all problems of the environment, one per line. */
 export class EnvironmentError extends Error {
   constructor(problems: readonly string[]) {
     super(['The environment is not valid:', ...problems.map((problem) => `  ${problem}`)].join('\n'))

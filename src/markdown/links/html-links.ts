@@ -12,7 +12,7 @@ export type HtmlLink = {
 
 /** Matches text that may contain a link in HTML. */
 export const mayLinkInHtml = /<(?:a|img)(?:\s|$)/im
-/** Matches constructs that contain no elements. */
+/** Matches constructs of HTML in which no tag is an element. */
 const unseen = /<!--.*?(?:-->|$)|<(script|style|template|textarea)[\s>].*?(?:<\/\1\s*>|$)/gis
 const quoted = `\\s*(?:"[^"]{0,2000}"|'[^']{0,2000}')`
 /** Pattern of a tag. A `>` in quotes does not end it; unclosed quotes are ordinary characters. Bounded, so that it takes linear time. */

@@ -99,7 +99,7 @@ export async function readSentCandidate(ctx: Context, caller: Caller, id: string
   return candidate
 }
 
-/** Opens a knowledge base only if something in it was approved: its settings say whether the sender may see the Neuron. */
+/** Returns candidates as their sender may see them. Opens a knowledge base only if one was approved, to read its access rules. */
 async function shown(ctx: Context, caller: Caller, rows: readonly SentRow[]): Promise<SentCandidate[]> {
   const views = new Map<string, KbView>()
   const candidates: SentCandidate[] = []

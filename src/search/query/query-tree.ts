@@ -56,5 +56,5 @@ function partsOf(query: Exclude<Query, { type: 'not' }>, leaves: (query: Query) 
   return query.type === 'and' || query.type === 'or' ? query.queries.flatMap(leaves) : [query]
 }
 
-/** A query beyond the limits. The message is for the person who typed it. */
+/** Thrown for a query beyond the limits. The message is for the person who typed it. */
 export class QueryError extends Error {}

@@ -185,7 +185,7 @@ function keyOf(hash: Uint8Array): string {
 /** File of an index's vectors, the name of their model, and optionally the maximum bytes of whole vectors in memory. */
 export type VectorsAddress = { file: string; model: string; mostWhole?: number }
 
-/** An error of the vectors, which must not make the index itself fail. */
+/** Thrown for a failure of the vectors, which must not make the index itself fail. */
 export class VectorsFailed extends Error {
   constructor(cause: unknown) {
     super(cause instanceof Error ? cause.message : String(cause), { cause })

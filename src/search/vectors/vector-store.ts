@@ -12,7 +12,7 @@ const statements = [
   'CREATE TABLE unused (hash BLOB PRIMARY KEY, since INTEGER NOT NULL) WITHOUT ROWID, STRICT',
 ]
 
-/** A vector with other dimensions: another model answers. */
+/** Thrown for a vector with other dimensions, which another model has returned. */
 class OtherDimensions extends Error {
   override readonly name = 'OtherDimensions'
 

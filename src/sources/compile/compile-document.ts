@@ -33,7 +33,7 @@ type Summary = {
   /** Markdown of the text before the first section. */
   opening: string
   parts: readonly TitledPart[]
-  /** Number of parts if it were unlimited. */
+  /** Number of parts before the maximum was applied. */
   found: number
   figures: { words: number; pages: number; slides: number; sheets: number }
 }

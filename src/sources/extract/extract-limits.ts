@@ -2,9 +2,9 @@
 export type ExtractLimits = {
   wallTime: number
   cpuTime: number
-  /** Bytes of resident memory. */
+  /** Maximum bytes of resident memory. */
   memory: number
-  /** Bytes of the reply. */
+  /** Maximum bytes of the reply. */
   output: number
 }
 

@@ -4,11 +4,11 @@ import type { ExtractLimits } from './extract-limits.ts'
 /** Reader of a family of formats, and what its process needs beyond its input and the program's own files. */
 export type Family = {
   load: () => Promise<Extractor>
-  /** Native code. */
+  /** True if native code is needed. */
   addons?: true
-  /** A folder for temporary files. */
+  /** True if a folder for temporary files is needed. */
   scratch?: true
-  /** An endpoint that transcribes speech. */
+  /** True if an endpoint that transcribes speech is needed. */
   network?: true
   /** Limits that replace those of documents. */
   limits?: Partial<ExtractLimits>

@@ -30,7 +30,7 @@ export async function readZip(
   }
 }
 
-/** Downloads and mail programs append bytes to an archive, which ends with its end of central directory (APPNOTE 4.3.16). */
+/** Removes bytes after the end of an archive (APPNOTE 4.3.16), which downloads and mail programs append. */
 function withoutTrailingBytes(bytes: Buffer): Buffer {
   const first = Math.max(0, bytes.length - maxTrailingBytes)
   for (let at = bytes.lastIndexOf(endSignature); at >= first; at = bytes.lastIndexOf(endSignature, at - 1)) {

@@ -25,7 +25,7 @@ export interface SegmentSink {
   abandon(): void
 }
 
-/** The file of a segment is missing or damaged. It was removed; opening the index rebuilds the segment. */
+/** Thrown if the file of a segment is missing or damaged. The file was removed; opening the index rebuilds the segment. */
 export class DamagedSegment extends Error {
   constructor(file: string) {
     super(`${file} is damaged`)

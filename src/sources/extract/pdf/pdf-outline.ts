@@ -4,7 +4,7 @@ import { collapse } from '../html/hast.ts'
 
 export type Bookmark = {
   title: string
-  /** 1 at the top. */
+  /** Level in the outline, 1 at the top. */
   depth: number
   /** Page number, from 1. */
   page: number

@@ -12,9 +12,9 @@ export type ReadPage = {
   /** Page number, from 1. */
   number: number
   markdown: string
-  /** Points. */
+  /** Length of the longer side of the page, in points. */
   longSide: number
-  /** Letters and digits. */
+  /** Number of letters and digits. */
   letters: number
   /** Reason why its text is not the content: the page is a picture, or its characters have no meaning for programs. */
   scan: 'picture' | 'garbled' | undefined
