@@ -28,8 +28,9 @@ const withoutGit = 'test/support/without-git.ts'
 const closeShared = 'test/http/support/close-shared.ts'
 const apart = filesOf('faults', 'client', 'browser', 'cluster/postgres', 'cluster/parts')
 /**
- * Areas of the tests that need nothing but git. Files of an area share workers, each file in the first area that has it. A worker keeps
- * what its files have loaded and left, so an area is kept to a part of the tests. The long files end threads and processes, damage
+ * Areas of the tests that need nothing but git. Files of an area share workers, each file in the first area that has it. A new worker
+ * takes more than 2 s of CPU until it has loaded and compiled the product, so the areas are few. A worker also keeps what its files
+ * have loaded and left, up to 1.7 GB, so no area has all of the tests. The long files end threads and processes, damage
  * files, repeat another suite against a mutated server or with the second search engine, or walk a whole day.
  */
 const areas: Area[] = [
@@ -39,14 +40,13 @@ const areas: Area[] = [
     setupFiles: [closeShared],
     long: ['test/http/git/git-transfers.test.ts', 'test/e2e/{git/git-hostile,forge/forge-faults}.test.ts'],
   },
-  { name: 'test-http', include: filesOf('http'), setupFiles: [withoutGit, closeShared] },
   {
-    name: 'test-e2e',
+    name: 'test-product',
     include: [
-      ...filesOf('e2e'),
+      ...filesOf('http', 'e2e'),
       'test/{operate/{backup,backup-ranks,verify,rebuild},queue/heads/candidate-refs}.test.ts',
     ],
-    setupFiles: [withoutGit],
+    setupFiles: [withoutGit, closeShared],
     long: [
       'test/operate/backup-ranks.test.ts',
       'test/e2e/{any-front-matter,any-record,meaning,notices,twins-segments,webhooks,uploads/upload}.test.ts',
@@ -55,14 +55,13 @@ const areas: Area[] = [
   },
   {
     name: 'test-features',
-    include: filesOf('queue', 'review', 'push', 'pages', 'people', 'events', 'operate', 'kb', 'sources/ingest'),
+    include: filesOf('{queue,review,push,pages,people,events,operate,kb,console}', 'sources/ingest'),
     long: [
       'test/events/events-of-processes.test.ts',
       'test/operate/adopt/adopt.test.ts',
       'test/sources/ingest/ingest-crash.test.ts',
     ],
   },
-  { name: 'test-console', include: filesOf('console') },
   // What takes more than linear time of a hostile text takes more than this timeout.
   {
     name: 'test-text',
@@ -74,17 +73,11 @@ const areas: Area[] = [
     ],
   },
   {
-    name: 'test-search',
-    include: filesOf('search', 'bench'),
-    long: [
-      'test/search/{index-crash,index-files,search-pool,segments/segment-engine}.test.ts',
-      'test/search/kb/search-{faults,sources,while-importing}.test.ts',
-    ],
-  },
-  {
     name: 'test-rest',
     include: [...filesOf('**'), 'packages/*/test/**/*.test.ts'],
     long: [
+      'test/search/{index-crash,index-files,search-pool,segments/segment-engine}.test.ts',
+      'test/search/kb/search-{faults,sources,while-importing}.test.ts',
       '{packages/contract-suite/test,test/examples}/*.test.ts',
       'test/cli/{without-git,curators-day,commands/{mirror,kb-adopt,operations,serve-starts}}.test.ts',
       'test/{cluster/ingest,git/pushed-objects,git/native/{git-process,start-program}}.test.ts',
