@@ -44,7 +44,7 @@ export type ContextOptions = {
   now?: () => Date
   /** Finds chunks by meaning, too; absent: search knows words only. */
   embeddingModel?: EmbeddingModel | undefined
-  /** Threads shared with others, who close them. Absent: own threads. */
+  /** Threads shared with other contexts; the caller closes them. Absent: own threads, closed with the context. */
   threads?: Threads
   /** Answers questions; absent: answers are composed of extracts. */
   answerer?: Answerer

@@ -114,8 +114,8 @@ const fenced = /^ {0,3}(`{3,}|~{3,})[\s\S]*?(?:^ {0,3}\1.*$|$(?![\s\S]))/gm
 const claimsNothing = /^(?:#{1,6}(?: .*)?|[^\n]*[:：]|[-*_\s]*)$/
 
 /**
- * Returns how well an answer is cited. A model's answer is `true` if each paragraph and list item has a citation; an extract
- * consists of citations, but may refuse one of two questions.
+ * Returns how well an answer is cited. A model's answer is `true` if each paragraph and list item has a citation. An extract
+ * consists of citations, so it is `partly` only if it refuses one of two questions.
  */
 export function groundedIn({ text, cited, answeredBy, isPartial }: Answer): 'true' | 'partly' | 'false' {
   if (cited.length === 0) return 'false'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
-/** Pattern of a candidate's id, or of a commit of its ref. */
+/** Pattern of the id of a candidate, or of a commit that its ref names. */
 const proposal = `(?:${uuid}|[0-9a-f]{40})`
 export const maxPreviewed = 10
 const effect =

@@ -267,9 +267,7 @@ async function readVersion(
   return { path, blob, text }
 }
 
-/**
- * Returns the runs of the writer's versions, oldest first. `pages`: texts of the versions. `isLast`: only links followed a rename since.
- */
+/** Returns the runs, oldest first. `pages`: texts of the versions. `isLast`: later versions of others only adapt links to a rename. */
 function runsOf(start: Version, versions: readonly WrittenVersion[], pages: readonly Version[]): Run[] {
   const runs: Run[] = []
   let [before, isWithin] = [start, false]

@@ -7,7 +7,7 @@ export type Judged = {
   /** Confidence of the sender, from 0 to 1. */
   confidence: number | null
   connector: string
-  /** Connector of the entry point. Its zone applies to every sender that may not use `connector`. */
+  /** Connector of the interface, `api` or `mcp`. Its zone applies to every sender that may not use `connector`. */
   door: string
   /** True if the key may use `connector`. Trust comes from the key, never from the text. */
   trustedConnector: boolean

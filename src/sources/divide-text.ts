@@ -8,7 +8,7 @@ export type TextPlace = Omit<Anchor, 'line'>
 /** A run of a text from one place of its original. */
 export type TextPassage = {
   place: TextPlace
-  /** Whether the place begins here; otherwise this continues the previous passage. */
+  /** True if the place begins here; otherwise this continues the previous passage. */
   isBeginning: boolean
   text: string
 }

@@ -1,4 +1,4 @@
-/** Blanks, and what formats text and cannot be seen, but the tags that flags end in. */
+/** Matches a blank or an invisible formatting character, except the tag characters at the end of flag emoji. */
 const sign = String.raw`[\s[\p{Cf}--[\u{E0020}-\u{E007F}]]]`
 /** A run that is looked for from its beginning only takes linear time. */
 const atEnds = new RegExp(`^${sign}+|(?<!${sign})${sign}+$`, 'gv')

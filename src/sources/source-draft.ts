@@ -14,7 +14,7 @@ export type SourceDraft = {
   metadata: string | null
   connector: string
   sourceUrl: string | null
-  /** Separated by commas. */
+  /** Tags, separated by commas. */
   tags: string | null
 }
 

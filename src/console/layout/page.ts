@@ -40,7 +40,7 @@ type PageOptions = {
   notice?: HtmlPart
   /** Modules of `islands/` that the page loads. */
   islands?: readonly string[]
-  /** Whether the islands use CodeMirror, which creates styles. */
+  /** True if the islands use CodeMirror, which creates styles. */
   hasCode?: boolean
   /** Further assets that are plain scripts. */
   scripts?: readonly string[]

@@ -45,7 +45,7 @@ function hourOf({ at }: ActivityItem): string {
 
 type FeedOptions = {
   now?: Date
-  /** Whether the knowledge base is named. */
+  /** True if the knowledge base is named. */
   namesKb: boolean
   /** True if there are older events. */
   hasOlder?: boolean

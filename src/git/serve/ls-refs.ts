@@ -12,7 +12,7 @@ const maxPeek = 64 * 1024
 export type LsRefs = {
   /** Requested prefixes of names; none: all refs, or too many prefixes to list. */
   refPrefixes: readonly string[]
-  /** All other lines, including those before the arguments. */
+  /** All other lines of the request, including those before the arguments. */
   others: readonly string[]
 }
 

@@ -42,7 +42,7 @@ export async function* meterPack(pack: AsyncIterator<Buffer>, limits: PackLimits
 class PackMeter {
   readonly #pack: AsyncIterator<Buffer>
   readonly #limits: PackLimits
-  /** Received bytes that were not passed on yet, and the number of checked ones. */
+  /** Received bytes that were not passed on yet. `#checked`: number of those that are checked. */
   #bytes: Buffer = Buffer.alloc(0)
   #checked = 0
   #unpacked = 0

@@ -169,7 +169,7 @@ export class OpenKbs {
     }
   }
 
-  /** Closes an entry. It counts as open until its files are closed, and is opened again only then. */
+  /** Closes an entry. It counts as open until its files are closed; only then can it be opened again. */
   #close(entry: Entry): Promise<void> {
     entry.closing ??= entry.opening
       .then(({ close }) => close())

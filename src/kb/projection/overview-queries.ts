@@ -6,7 +6,7 @@ import { projectionVersion } from './projection-schema.ts'
 
 type Sql = MainTables
 
-/** Number of Neurons, and of those that are not internal, by listed audience. */
+/** Number of all Neurons. `open`: number of those that are not internal, for each audience. */
 export type NeuronCounts = { total: number; open: { audience: string[] | undefined; count: number }[] }
 
 /** Number of pending candidates by zone; `null`: without a zone. */

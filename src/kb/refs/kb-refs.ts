@@ -34,7 +34,7 @@ export function formatSeqFloor(floor: number): string {
   return `${floor}\n`
 }
 
-/** Parses a floor; undefined if the text is not one. */
+/** Parses the content of {@link seqFloorPath}; undefined if it is not a number. */
 export function parseSeqFloor(text: string): number | undefined {
   return /^[0-9]{1,8}\n?$/.test(text) ? Number(text) : undefined
 }

@@ -13,7 +13,7 @@ type Section = { heading?: Piece; depth: number; blocks: Piece[]; children: Sect
 
 /**
  * Splits a content into at most 2,000 chunks in order: sections by heading, with their blocks packed. Text that is too complex to parse is
- * split as plain text, and `isPartial` is set. Not safe on hostile text, see `parseMarkdown`.
+ * split as plain text, and `isPartial` is set. Unsafe for hostile text: see `parseMarkdown`.
  */
 export function findChunks(content: string): { chunks: Chunk[]; isPartial: boolean } {
   const pieces: BlockPiece[] = []

@@ -20,7 +20,7 @@ export type LinkPlace = {
 
 /**
  * Returns the positions of at most 20,000 links in order, or `undefined` if a part is too complex to parse, or a destination contains
- * escapes. Parses only text that may contain links. Not safe on hostile text, see `parseMarkdown`.
+ * escapes. Parses only text that may contain links. Unsafe for hostile text: see `parseMarkdown`.
  */
 export function linkPlaces(content: string): LinkPlace[] | undefined {
   const places: LinkPlace[] = []

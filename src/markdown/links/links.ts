@@ -16,7 +16,7 @@ export type FoundLinks = { links: WikiLink[]; isPartial: boolean }
 
 /**
  * Returns at most 20,001 wiki links, and Markdown and HTML links to files of the knowledge base, in order. Parses only where necessary. In
- * text that is too complex to parse, links are found by pattern, and `isPartial` is set. Not safe on hostile text, see `parseMarkdown`.
+ * text that is too complex to parse, links are found by pattern, and `isPartial` is set. Unsafe for hostile text: see `parseMarkdown`.
  */
 export function findLinks(content: string): FoundLinks {
   const segments: LinkSegment[] = scanLinks(content) ?? [{ source: content, line: 1 }]

@@ -49,7 +49,6 @@ export class BudgetPool<Request, Result> {
     }
   }
 
-  /** Ends all threads. */
   async close(): Promise<void> {
     this.#isClosed = true
     await (await this.#pool)?.destroy()

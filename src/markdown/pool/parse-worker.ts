@@ -24,7 +24,7 @@ export function parseInThread({ request, started }: BudgetTask<PageRequest>): Pa
   return parsePage(request)
 }
 
-/** Parses a page where necessary. Not safe on hostile text, see `parseMarkdown`. */
+/** Parses a page where necessary. Unsafe for hostile text: see `parseMarkdown`. */
 export function parsePage({ content, wants }: PageRequest): PageParts {
   const nothing = { links: [], chunks: [], isPartial: false }
   if (wants === 'links') {

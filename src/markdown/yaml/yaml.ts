@@ -85,12 +85,12 @@ function toMap(pairs: Pair<Node, Node | null>[], depth: number, report: Report):
   return map
 }
 
-/** Formats in block style: lists and maps indented by two, quotes only where necessary, lines never folded. */
+/** Formats a value in block style: lists and maps indented by two, quotes only where necessary, lines never folded. */
 export function stringifyYaml(value: YamlInput): string {
   return `${blockLines(value).join('\n')}\n`
 }
 
-/** Formats on one line: `[a, b]`, `{ type: cites, target: x }`, or a scalar. */
+/** Formats a value on one line: `[a, b]`, `{ type: cites, target: x }`, or a scalar. */
 export function formatFlow(value: YamlInput): string {
   if (typeof value === 'string') return formatScalar(value, 'flow')
   if (isList(value)) return `[${value.map(formatFlow).join(', ')}]`

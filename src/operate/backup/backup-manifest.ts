@@ -80,7 +80,7 @@ export async function readManifest(dir: string): Promise<Manifest> {
       `${dir} has the format ${JSON.stringify(format)}, which this version of Ganglion does not know.`,
     )
   }
-  // Checked before the content is used: a flipped bit in the key "files" would hide all other checksums.
+  // This is checked before the content is used: a flipped bit in the key "files" would hide all other checksums.
   if ((format === 2 || sha256 !== undefined) && sha256 !== checksumOf(content))
     throw new BackupError(`${manifest} is not what was written. Restore another backup.`)
   const { data: parsed, error } = Manifest.safeParse(data)

@@ -116,7 +116,7 @@ export class Catalog {
     return { id, key: this.keyOf(id), version, class: this.classOf(id), firstChunk: from, lengths }
   }
 
-  /** Stores changed blocks. Within a transaction. */
+  /** Stores changed blocks. Must run within a transaction. */
   save(): void {
     for (const block of this.#changed) this.#store.setBlock(block, packPages(this.#pagesOf(block)))
     this.#changed.clear()
@@ -266,9 +266,9 @@ type CountedPage = { id: number; class: number; chunkCount: number; length: numb
 
 /** The visible pages of a scope and their statistics, which ranking needs. Follows the changes of its catalog. */
 export class Visible {
-  /** 1 for each visible class, by id. */
+  /** Flags by class id: 1 if the class is visible. */
   readonly classes: Uint8Array
-  /** 1 for each visible page, by id. Valid until the next change. */
+  /** Flags by page id: 1 if the page is visible. Valid until the next change. */
   pages: Uint8Array
   pageCount = 0
   chunkCount = 0

@@ -105,7 +105,7 @@ export class RemovedChunks {
     this.#sql = sql
   }
 
-  /** Stores the terms of a page's last chunks, before they are removed. Within a transaction. */
+  /** Stores the terms of a page's last chunks, before they are removed. Must run within a transaction. */
   note({ id, class: ofPage, firstChunk, lengths }: StoredPage, count: number): void {
     const end = firstChunk + lengths.length
     this.#sql.run`INSERT OR IGNORE INTO removed (id, page, class, terms)
@@ -124,7 +124,7 @@ export class RemovedChunks {
     return this.#sql.all`SELECT id, page, class, terms FROM removed WHERE page = ${page} ORDER BY id`.map(toRemoved)
   }
 
-  /** Deletes the removed chunks of a page. Within a transaction. */
+  /** Deletes the removed chunks of a page. Must run within a transaction. */
   forget(page: number): void {
     this.#sql.run`DELETE FROM removed WHERE page = ${page}`
   }
@@ -135,13 +135,13 @@ export class RemovedChunks {
     return row && String(row.value)
   }
 
-  /** Notes that a snapshot contains all that is stored now. Within a transaction. */
+  /** Notes that a snapshot contains all that is stored now. Must run within a transaction. */
   noteSnapshot(id: string): void {
     this.forgetSnapshot()
     this.#sql.run`INSERT INTO meta (key, value) VALUES ('snapshot', ${id})`
   }
 
-  /** Deletes the snapshot's id and all removed chunks. Within a transaction. */
+  /** Deletes the snapshot's id and all removed chunks. Must run within a transaction. */
   forgetSnapshot(): void {
     this.#sql.run`DELETE FROM meta WHERE key = 'snapshot'`
     this.#sql.run`DELETE FROM removed`

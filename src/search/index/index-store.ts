@@ -91,7 +91,7 @@ export class IndexStore {
     return Number(this.#sql.get`SELECT value FROM meta WHERE key = 'page_count'`?.value ?? 0)
   }
 
-  /** Completes a change. Within its transaction. */
+  /** Completes a change. Must run within its transaction. */
   setStamp(stamp: string, pageCount: number): void {
     this.#sql.run`INSERT OR REPLACE INTO meta (key, value) VALUES ('page_count', ${String(pageCount)})`
     this.#sql.run`INSERT OR REPLACE INTO meta (key, value) VALUES ('next_chunk', ${String(this.nextChunk)})`
@@ -131,7 +131,7 @@ export class IndexStore {
     }
   }
 
-  /** Stores a block of the catalog. Within a transaction. */
+  /** Stores a block of the catalog. Must run within a transaction. */
   setBlock(block: number, pages: Uint8Array): void {
     this.#sql.run`INSERT OR REPLACE INTO catalog (block, pages) VALUES (${block}, ${pages})`
   }
@@ -163,7 +163,7 @@ export class IndexStore {
     return new Map(rows.map(({ id, note }) => [Number(id), String(note)]))
   }
 
-  /** Adds a page under a free key, and reserves ids for `maxChunks` chunks. Within a transaction. */
+  /** Adds a page under a free key, and reserves ids for `maxChunks` chunks. Must run within a transaction. */
   add(page: NewPage, maxChunks: number): { page: StoredPage; class: PageClass } {
     const { key, version, title, note } = page
     const ofPage = this.#classFor(page)
@@ -175,7 +175,7 @@ export class IndexStore {
     return { page: { id, key, version, class: ofPage.id, firstChunk, lengths: new Uint32Array() }, class: ofPage }
   }
 
-  /** Appends chunks to a page. Within a transaction. @returns the page with them */
+  /** Appends chunks to a page. Must run within a transaction. @returns the page with them */
   addChunks(page: StoredPage, chunks: readonly ChunkTerms[]): StoredPage {
     let id = page.firstChunk + page.lengths.length
     for (const { headings, content, text, terms, ownAt, textAt, offsets, hash } of chunks) {
@@ -186,19 +186,19 @@ export class IndexStore {
     return { ...page, lengths: Uint32Array.from([...page.lengths, ...chunks.map(({ length }) => length)]) }
   }
 
-  /** Changes the version of a page. Within a transaction. */
+  /** Changes the version of a page. Must run within a transaction. */
   setVersion(page: number, version: string): void {
     this.#sql.run`UPDATE pages SET version = ${version} WHERE id = ${page}`
   }
 
-  /** Removes the last chunks of a page. Within a transaction. @returns the page without them */
+  /** Removes the last chunks of a page. Must run within a transaction. @returns the page without them */
   removeLastChunks(page: StoredPage, count: number): StoredPage {
     const left = page.lengths.slice(0, -count)
     this.#removeChunks(page.firstChunk + left.length, page.firstChunk + page.lengths.length)
     return { ...page, lengths: left }
   }
 
-  /** Removes a page with its chunks. Within a transaction. */
+  /** Removes a page with its chunks. Must run within a transaction. */
   remove({ id, firstChunk, lengths }: StoredPage): void {
     this.#removeChunks(firstChunk, firstChunk + lengths.length)
     this.#sql.run`DELETE FROM pages WHERE id = ${id}`

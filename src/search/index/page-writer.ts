@@ -122,7 +122,7 @@ export function isSparse({ catalog, store }: Pick<IndexParts, 'catalog' | 'store
   return isTooLong && catalog.pages().every(({ isWhole }) => isWhole)
 }
 
-/** Renumbers pages and chunks without gaps, in the same order. Invalidates the files of engines. Within a transaction. */
+/** Renumbers pages and chunks without gaps, in the same order. Invalidates the files of engines. Must run within a transaction. */
 export function renumber(catalog: Catalog, store: IndexStore): void {
   const { db } = store
   const movePage = db.prepare('UPDATE pages SET id = ? WHERE id = ?')

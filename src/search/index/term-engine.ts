@@ -38,7 +38,7 @@ export interface TermEngine {
   /** Ends a transaction: its additions become visible. */
   commit(): void
   /**
-   * Merges segments so that queries stay fast. Within a transaction.
+   * Merges segments so that queries stay fast. Must run within a transaction.
    * @param until time to stop, by `performance.now()`
    * @returns true if there is more to do
    */

@@ -23,7 +23,7 @@ const patience = 10_000
 const maxLacking = 1_000
 /** Milliseconds after which queries no longer wait for an update, and use the index as it is. */
 const updatePatience = 8_000
-/** The same for an update of more than {@link manyPages} pages, such as an import or a rebuild. */
+/** Milliseconds to wait for an update of more than {@link manyPages} pages, such as an import or a rebuild. */
 const [buildPatience, manyPages] = [1_000, 100]
 
 type Asked<Method extends 'search' | 'retrieve'> = Omit<IndexRequests[Method]['argument'], 'stamp' | 'vector' | 'layer'>

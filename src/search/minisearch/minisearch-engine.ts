@@ -121,7 +121,7 @@ export class MiniSearchEngine extends PostingEngine<IndexPart> implements TermEn
     )
   }
 
-  /** Replaces the snapshot. After a crash there is the old one, the new one, or one that is ignored. Within a transaction. */
+  /** Replaces the snapshot. After a crash there is the old one, the new one, or one that is ignored. Must run within a transaction. */
   save(): void {
     const id = randomUUID()
     const json = Buffer.from(JSON.stringify(this.#index))

@@ -38,7 +38,7 @@ export class SegmentEngine extends PostingEngine<OpenSegment> implements TermEng
     return new SegmentEngine(catalog, store, new LaidOverSegments(below, catalog))
   }
 
-  /** Discards all segments when another engine takes over. Within a transaction. */
+  /** Discards all segments when another engine takes over. Must run within a transaction. */
   static drop(store: IndexStore, directory: string): void {
     store.db.exec('DELETE FROM segments')
     SegmentFiles.remove(directory)
@@ -94,7 +94,7 @@ export class SegmentEngine extends PostingEngine<OpenSegment> implements TermEng
     return this.counted(found, visible)
   }
 
-  /** Writes additions and segments in memory to a file. Within a transaction. */
+  /** Writes additions and segments in memory to a file. Must run within a transaction. */
   save(): void {
     this.#invert()
     this.#log.save()

@@ -29,7 +29,7 @@ export class SegmentFiles {
     for (const name of namesIn(directory)) rmSync(join(directory, name), { force: true, recursive: true })
   }
 
-  /** Opens the listed segments. Unlists damaged ones, and schedules unlisted files for removal. Within a transaction. */
+  /** Opens the listed segments. Unlists damaged ones, and schedules unlisted files for removal. Must run within a transaction. */
   open(): Segment[] {
     this.#mark = this.#storedMark()
     const segments: Segment[] = []
@@ -51,7 +51,7 @@ export class SegmentFiles {
     return new FileSink(join(this.#directory, `${randomUUID()}${ending}`))
   }
 
-  /** Lists a file and unlists those that it replaces. Within a transaction. @throws {StaleIndex} */
+  /** Lists a file and unlists those that it replaces. Must run within a transaction. @throws {StaleIndex} */
   replace(old: readonly Segment[], written?: { sink: FileSink; shape: SegmentShape }): Segment[] {
     if (this.#storedMark() !== this.#mark) {
       written?.sink.abandon()

@@ -51,7 +51,7 @@ export class SegmentLog implements Segments {
   segments: readonly OpenSegment[]
   #merging: Merging | undefined
 
-  /** Opens the segments. Within a transaction. @param directory folder of the files */
+  /** Opens the segments. Must run within a transaction. @param directory folder of the files */
   constructor(catalog: Catalog, store: IndexStore, directory: string) {
     this.#catalog = catalog
     this.#store = store
@@ -81,7 +81,7 @@ export class SegmentLog implements Segments {
     holding.removedChunks += page.lengths.length
   }
 
-  /** Merges segments. Within a transaction. @returns true if there is more to do */
+  /** Merges segments. Must run within a transaction. @returns true if there is more to do */
   work(until: number): boolean {
     this.#files.sweep()
     for (
@@ -96,7 +96,7 @@ export class SegmentLog implements Segments {
     return true
   }
 
-  /** Writes the segments in memory to a file. Within a transaction. */
+  /** Writes the segments in memory to a file. Must run within a transaction. */
   save(): void {
     this.#abandon()
     this.#files.sweep()

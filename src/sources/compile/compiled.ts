@@ -17,7 +17,7 @@ export type CompiledPage = {
   place: PlaceInSource
   /** Reasons, for people, why a curator must decide on the page. */
   doubts?: string[]
-  /** Whether the page may not be the next version of the page with its key, according to one of the doubts. */
+  /** True if the page may not be the next version of the page with its key, according to one of the doubts. */
   isUncertain?: true
   /** Language model that wrote a part of the page. */
   model?: string

@@ -10,7 +10,7 @@ const maxCompressed = 100_000
 const leastConfidence = 0.7
 /** Share of recognised words above which the confidence of recognition matters. */
 const leastRecognised = 0.1
-/** Minimum words of a text that cannot be a mere notice. */
+/** Maximum words of a text that may be a mere notice. */
 const shortText = 300
 /** Maximum UTF-16 units in which a notice is searched. */
 const maxNotice = 5000

@@ -55,7 +55,7 @@ let detector: Detector | undefined
 export type Decoded = {
   text: string
   encoding: string
-  /** Whether the encoding was guessed and the text looks wrong. */
+  /** True if the encoding was guessed and the text looks wrong. */
   isDoubtful: boolean
 }
 

@@ -8,7 +8,7 @@ import type { DataDirectory } from './data-directory.ts'
 /** Location of the rows that belong to a data directory. `address`: of a PostgreSQL database; undefined: a file in the directory. */
 type RowsPlace = { directory: DataDirectory; address: string | undefined }
 
-/** Requirements. `isCache`: true if the directory contains only copies of data that nodes share in a bucket, so that any directory will do. */
+/** Rules for a data directory. `isCache`: true if the directory contains only copies of data that nodes share in a bucket, so that any directory will do. */
 type Required = { mayCreate: boolean; isCache: boolean }
 
 /**

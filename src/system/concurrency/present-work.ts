@@ -41,7 +41,7 @@ export class PresentWork {
   }
 }
 
-/** Keeps an object open for the current task, or outside of any for some milliseconds. */
+/** Keeps an object open until the current task ends, or for some milliseconds if there is no task. */
 export function holdForUse(held: Held, milliseconds: number): void {
   const work = PresentWork.current
   work?.hold(held)

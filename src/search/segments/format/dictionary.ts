@@ -216,7 +216,7 @@ function compareBytes(
   return part.length - length
 }
 
-/** Cursor in one of several dictionaries, with the dictionary's owner. */
+/** Cursor in a dictionary, with the owner of the dictionary. */
 type TermsOf<Owner> = { owner: Owner; terms: DictionaryCursor }
 
 /** Iterates over the terms of several dictionaries as one, in the order of UTF-8 bytes. */

@@ -87,7 +87,7 @@ export function linkMentions(content: string, names: NameTrie, linked: ReadonlyS
   return splice(content, edits)
 }
 
-/** Links the mentions in a line. @param place offset of the line in the text of its block */
+/** Returns the mentions in a line that can become links. `at`: offset of the line in the text of its block. */
 function mentionsIn(masked: string, names: NameTrie, { block, at }: { block: string; at: number }): NameMention[] {
   return names.mentionsIn(masked).filter(({ start, end }) => !clashes(block, at + start, at + end))
 }

@@ -21,7 +21,7 @@ export type TitleSource = {
   own: string | undefined
   blocks: readonly SourceBlock[]
   filename: string
-  /** Whether a text is a running header or footer. */
+  /** True if a text is a running header or footer. */
   isRunning: (text: string) => boolean
 }
 

@@ -37,7 +37,7 @@ export type PageOfSource = {
   number: number
   /** Long side of the page, in points. */
   longSide: number
-  /** Whether other orientations are tried as well if the confidence is low. */
+  /** True if other orientations are tried as well if the confidence is low. */
   mayBeTurned: boolean
 }
 

@@ -10,7 +10,7 @@ const narrowestBlank = 0.1
 const endsInLetter = /\p{L}\p{M}*$/u
 const beginsWithLetter = /^\p{L}/u
 
-/** Whether the words of a page are in visual order, from left to right in every script. */
+/** True if the words of a page are in visual order, from left to right in every script. */
 export function isVisuallyOrdered(text: string): boolean {
   return neighbours.test(text)
 }

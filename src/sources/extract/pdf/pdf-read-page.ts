@@ -18,15 +18,15 @@ export type ReadPage = {
   letters: number
   /** Reason why its text is not the content: the page is a picture, or its characters have no meaning for programs. */
   scan: 'picture' | 'garbled' | undefined
-  /** Whether the page is blank. */
+  /** True if the page is blank. */
   isBlank: boolean
   /** Words that are broken at line ends. */
   broken: ReturnType<typeof brokenWords>
   /** Filled fields of a form, as Markdown. */
   fields: string[]
-  /** Whether words are in visual order, from left to right, not in reading order. */
+  /** True if words are in visual order, from left to right, not in reading order. */
   isVisual: boolean
-  /** Whether most text is turned, or words are broken into letters, so that their order may be wrong. */
+  /** True if most text is turned, or words are broken into letters, so that their order may be wrong. */
   isScrambled: boolean
 }
 

@@ -2,7 +2,7 @@ import { isTrue, type XmlElement } from '../../xml.ts'
 
 type Written = {
   text: string
-  /** Whether letters behind it would seem to belong to its last part. */
+  /** True if letters behind it would seem to belong to its last part. */
   isOpen: boolean
   /** Kind of a whole whose text needs no further brackets. */
   whole?: 'brackets' | 'binomial' | undefined

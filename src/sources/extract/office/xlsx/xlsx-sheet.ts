@@ -23,7 +23,7 @@ export type SheetText = {
   /** Number of formulas without a value, as written by programs that do not calculate. */
   unsaved: number
   summarized: DataTable[]
-  /** Whether the row and column of a cell are visible. */
+  /** True if the row and column of a cell are visible. */
   isShown: (reference: string) => boolean
 }
 
