@@ -2,14 +2,12 @@
 export class Urls {
   /** Public URL of the server without a final slash. Empty if it is unknown: URLs are then relative. */
   readonly base: string
+  /** Path of {@link base}: empty at the root of its host. */
+  readonly root: string
 
   constructor(base = '') {
     this.base = base.replace(/\/+$/, '')
-  }
-
-  /** Path of {@link base}: empty at the root of its host. */
-  get root(): string {
-    return URL.parse(this.base)?.pathname.replace(/\/$/, '') ?? ''
+    this.root = URL.parse(this.base)?.pathname.replace(/\/$/, '') ?? ''
   }
 
   /** Returns the URL of a page of the console, by its path. */

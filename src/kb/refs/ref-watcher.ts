@@ -15,7 +15,8 @@ type Following = { follow: () => Promise<void>; onError: (error: unknown) => voi
 export function watchRefs(gitDir: string, { follow, onError }: Following): () => Promise<void> {
   const { soon, stop } = inAMoment({ follow, onError })
   const derived = join(gitDir, candidateRefs, '.') // The server writes these refs itself.
-  const watcher = watch([join(gitDir, 'HEAD'), join(gitDir, 'packed-refs'), join(gitDir, 'refs')], {
+  // Only `refs`: whoever moves a ref writes its file, and each lock of this server is a file in `gitDir` for a moment.
+  const watcher = watch(join(gitDir, 'refs'), {
     ignoreInitial: true,
     ignored: (path) => path.endsWith('.lock') || path === derived,
   })
