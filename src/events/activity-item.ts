@@ -2,7 +2,7 @@ import type { EventKind, LoggedEvent } from '../contract/events.ts'
 import { authorOfCommit } from '../git/objects/object.ts'
 import type { Context } from '../kb/context.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
-import { findCandidate } from '../kb/projection/candidate-index.ts'
+import { findCandidate, isApprovedIn } from '../kb/projection/candidate-index.ts'
 import { titleOf } from '../kb/projection/neuron-queries.ts'
 import { lastBlob } from '../kb/projection/version-queries.ts'
 import { undoOf } from '../kb/projection/written-versions.ts'
@@ -11,6 +11,7 @@ import { serverDomain } from '../kb/refs/commit-message.ts'
 import { tryParseCandidate } from '../markdown/file/candidate-file.ts'
 import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import { inUse } from '../system/concurrency/present-work.ts'
+import { pauses } from '../system/pauses.ts'
 
 export type ActivityItem = {
   id: number
@@ -43,25 +44,40 @@ export class ActivityTeller {
   readonly #ctx: Context
   readonly #tenantId: string
   readonly #tellsUndo: boolean
+  readonly #skipsApprovals: boolean
+  /** Authors of the commits that were read. */
+  readonly #authors = new Map<string, Promise<string | null | undefined>>()
 
-  constructor(ctx: Context, tenantId: string, { tellsUndo = false } = {}) {
+  /** @param options `skipsApprovals`: whether the change of a Neuron by an approval is left out */
+  constructor(ctx: Context, tenantId: string, { tellsUndo = false, skipsApprovals = false } = {}) {
     this.#ctx = ctx
     this.#tenantId = tenantId
     this.#tellsUndo = tellsUndo
+    this.#skipsApprovals = skipsApprovals
   }
 
-  /** Describes an event. @returns undefined if its knowledge base cannot be opened */
-  async tell(event: LoggedEvent): Promise<ActivityItem | undefined> {
-    const { id, kind, at, kbId } = event
-    return inUse(async () => {
-      const kb = await this.#ctx.kb(this.#tenantId, kbId).catch(() => undefined)
-      if (kb === undefined) return undefined
-      const told = { by: undefined, subject: undefined, isApproval: false, ...(await this.#details(kb, event)) }
-      return { id, kind, at, kb: await kbLabel(kb), ...told }
-    })
+  /** Returns the items of events, the latest first, without events of knowledge bases that cannot be opened. */
+  async tell(events: readonly LoggedEvent[]): Promise<ActivityItem[]> {
+    const items: ActivityItem[] = []
+    const pause = pauses()
+    for (const [kbId, ofKb] of Map.groupBy(events, (event) => event.kbId)) {
+      await inUse(async () => {
+        const kb = await this.#ctx.kb(this.#tenantId, kbId).catch(() => undefined)
+        if (kb === undefined) return
+        const label = await kbLabel(kb)
+        for (const event of ofKb) {
+          await pause()
+          const details = await this.#details(kb, event)
+          if (details === undefined) continue
+          const { id, kind, at } = event
+          items.push({ id, kind, at, kb: label, by: undefined, subject: undefined, isApproval: false, ...details })
+        }
+      })
+    }
+    return items.sort((one, other) => other.id - one.id)
   }
 
-  async #details(kb: KnowledgeBase, event: LoggedEvent): Promise<Partial<ActivityItem>> {
+  async #details(kb: KnowledgeBase, event: LoggedEvent): Promise<Partial<ActivityItem> | undefined> {
     const { kind, documentId, commit, problems } = event
     if (kind.startsWith('candidate.')) return this.#ofCandidate(kb, event)
     if (kind.startsWith('neuron.')) return this.#ofNeuron(kb, event)
@@ -82,25 +98,26 @@ export class ActivityTeller {
   ): Promise<Partial<ActivityItem>> {
     const row = findCandidate(kb.projection.read, candidateId)
     if (row === undefined) return {}
-    const { title, createdBy, approval } = row
+    const { title, createdBy, reverts, reason, approval } = row
     const subject = { title, candidateId, ...(approval === undefined ? {} : { seqId: approval.seqId }) }
     if (kind === 'candidate.approved') {
       return { subject, by: await this.#authorOf(kb, commit), undo: this.#undoOf(kb, candidateId) }
     }
+    if (kind === 'candidate.created') return { subject, by: createdBy, ...(reverts && { reason }) }
     const candidate = tryParseCandidate(await kb.repository.readTextOnce(row.blob))
-    if (kind === 'candidate.created') {
-      return { subject, by: createdBy, ...(candidate?.reverts && { reason: candidate.verdict.reason }) }
-    }
     const action = kind === 'candidate.dismissed' ? 'dismiss' : 'reopen'
     // The event is logged after the decision is recorded.
     const decision = candidate?.decisions.findLast((each) => each.action === action && each.at <= at)
     return { subject, by: decision?.by.name, reason: decision?.reason }
   }
 
-  async #ofNeuron(kb: KnowledgeBase, { seqId = '', candidateId, commit }: LoggedEvent): Promise<Partial<ActivityItem>> {
+  async #ofNeuron(
+    kb: KnowledgeBase,
+    { seqId = '', candidateId, commit = '' }: LoggedEvent,
+  ): Promise<Partial<ActivityItem> | undefined> {
     const { read: sql } = kb.projection
-    const approval = candidateId === undefined ? undefined : findCandidate(sql, candidateId)?.approval
-    const isApproval = approval?.seqId === seqId && approval.commit === commit
+    const isApproval = candidateId !== undefined && isApprovedIn(sql, candidateId, { seqId, commit })
+    if (isApproval && this.#skipsApprovals) return undefined
     return {
       subject: { title: titleOf(sql, seqId) ?? (await lastTitle(kb, seqId)), seqId },
       by: await this.#authorOf(kb, commit),
@@ -113,16 +130,22 @@ export class ActivityTeller {
     return this.#tellsUndo ? undoOf(projection.read, candidateId) : undefined
   }
 
-  /** Returns the name of a commit's author; null for the policy. */
-  async #authorOf(kb: KnowledgeBase, commit: string | undefined): Promise<string | null | undefined> {
-    const object = commit === undefined ? undefined : await kb.repository.find(commit)
-    if (object === undefined) return undefined
-    const { name, email } = authorOfCommit(object.data)
-    return email === `policy${serverDomain}` ? null : name
+  #authorOf(kb: KnowledgeBase, commit = ''): Promise<string | null | undefined> {
+    const author = this.#authors.get(commit) ?? authorOf(kb, commit)
+    this.#authors.set(commit, author)
+    return author
   }
 }
 
-/** Returns the last title of a deleted Neuron. */
+/** Returns the name of a commit's author; null for the policy. */
+async function authorOf({ repository }: KnowledgeBase, commit: string): Promise<string | null | undefined> {
+  const object = commit === '' ? undefined : await repository.find(commit)
+  if (object === undefined) return undefined
+  const { name, email } = authorOfCommit(object.data)
+  return email === `policy${serverDomain}` ? null : name
+}
+
+/** The title that a deleted Neuron had. */
 async function lastTitle(kb: KnowledgeBase, seqId: string): Promise<string> {
   const blob = lastBlob(kb.projection.read, seqId)
   if (blob === undefined) return seqId

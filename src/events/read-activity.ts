@@ -51,22 +51,20 @@ export async function readActivity(
   const asked = kind === undefined ? everyKind : activityKinds[kind]
   const kinds = isCurator ? asked : asked.filter((each) => each.startsWith('neuron.'))
   const view = new EventView(ctx, caller, { isList: true })
-  const teller = new ActivityTeller(ctx, tenantId, { tellsUndo: isCurator })
+  const teller = new ActivityTeller(ctx, tenantId, {
+    tellsUndo: isCurator,
+    skipsApprovals: isCurator && kind !== 'pages',
+  })
   const items: ActivityItem[] = []
   let [at, read] = [kinds.length === 0 ? first : Math.min(before ?? last + 1, last + 1), 0]
   while (at > first && items.length < limit && read < maxRead) {
     const page = await ctx.events.before(tenantId, { before: at, kbId, kinds, isCurator, limit })
     read += page.length
-    for (const event of await view.tell(page)) {
-      const item = await teller.tell(event)
-      at = event.id
-      if (item === undefined) continue
-      // Only curators see who wrote a page.
-      if (!isCurator) items.push({ ...item, by: undefined })
-      else if (kind === 'pages' || !item.isApproval) items.push(item)
-      if (items.length === limit) break
-    }
-    if (items.length < limit) at = page.length < limit ? first : (page.at(-1)?.id ?? first)
+    const told = (await teller.tell(await view.tell(page))).slice(0, limit - items.length)
+    // Only curators see who wrote a page.
+    items.push(...(isCurator ? told : told.map((item) => ({ ...item, by: undefined }))))
+    if (items.length === limit) at = items.at(-1)?.id ?? first
+    else at = page.length < limit ? first : (page.at(-1)?.id ?? first)
   }
   return { items, older: at > first ? at : null, last }
 }

@@ -90,8 +90,8 @@ test('the activity looks up how to undo an approval for curators alone', async (
   const shown = await new EventView(ctx, curator, { isList: true }).tell(events)
   expect(shown).toHaveLength(2)
   for (const event of shown) {
-    expect((await new ActivityTeller(ctx, tenantId).tell(event))?.undo).toBeUndefined()
-    const item = await new ActivityTeller(ctx, tenantId, { tellsUndo: true }).tell(event)
+    expect((await new ActivityTeller(ctx, tenantId).tell([event]))[0]?.undo).toBeUndefined()
+    const [item] = await new ActivityTeller(ctx, tenantId, { tellsUndo: true }).tell([event])
     expect(item?.undo).toMatchObject({ by: 'key' })
   }
 })

@@ -65,7 +65,7 @@ async function chatMessage(ctx: Context, tenantId: string, format: ChatFormat, e
   const { kind, seqId, candidateId, error, problems = [] } = event
   // A candidate may have another title than the page that it became.
   const subject = seqId === undefined ? event : ({ ...event, kind: 'neuron.updated' } as const)
-  const item = await new ActivityTeller(ctx, tenantId).tell(subject)
+  const [item] = await new ActivityTeller(ctx, tenantId).tell([subject])
   const title = candidateId !== undefined && seqId === undefined ? undefined : item?.subject?.title
   const what = [kind.replaceAll(/[.-]/g, ' '), ...(title === undefined ? [] : [`“${oneLine(title, 200)}”`])].join(' ')
   const about = [item?.kb.title, what, error, ...problems].filter((part) => part !== undefined)

@@ -30,6 +30,8 @@ export type CandidateRow = {
   zone: Zone | null
   target: string | null
   removes: boolean
+  /** True if it reverts earlier changes. */
+  reverts: boolean
   warnings: string[]
   createdAt: string
   createdBy: string
@@ -66,10 +68,10 @@ export function indexCandidate({ write: sql }: Projection, candidate: Candidate,
   const sender = senderOf(candidate)
   const { row, isKnown } = indexWords(sql, candidate, textKey)
   sql.run`INSERT OR REPLACE INTO candidates (id, blob, status, kind, title, connector, confidence, impact, zone, red, target,
-      removes, warnings, created_at, created_by, sender, dismissal, asked, assignee, unfinished, origin, fingerprint, model, reason, tags, tests, title_key, text_key,
+      removes, reverts, warnings, created_at, created_by, sender, dismissal, asked, assignee, unfinished, origin, fingerprint, model, reason, tags, tests, title_key, text_key,
       word_row)
     VALUES (${id}, ${blob}, ${status}, ${kind}, ${title}, ${connector}, ${confidence}, ${impactEstimate ?? 0}, ${verdict.zone},
-      ${verdict.zone === 'red' ? 1 : 0}, ${target}, ${Number(removes)}, ${JSON.stringify(verdict.warnings)}, ${candidate.createdAt},
+      ${verdict.zone === 'red' ? 1 : 0}, ${target}, ${Number(removes)}, ${Number(candidate.reverts === true)}, ${JSON.stringify(verdict.warnings)}, ${candidate.createdAt},
       ${candidate.createdBy.name}, ${/^(?:key|user|git|source):/.test(sender) ? sender : null},
       ${lastVerdict(candidate)?.reason ?? null}, ${asked && JSON.stringify({ reason: asked.reason ?? '', at: asked.at, by: asked.by.name })},
       ${assigneeOf(candidate) ?? null}, ${unfinished}, ${origin}, ${fingerprint}, ${model}, ${verdict.reason}, ${JSON.stringify(tags)}, ${Number((candidate.tests ?? []).length > 0)},
@@ -112,18 +114,19 @@ export function candidatesWhere(sql: Sql, conditions: SqlQuery, joins = orPendin
   const rows = allRows(
     sql,
     query`SELECT id, candidates.blob, status, kind, candidates.title, connector, confidence, nullif(impact, 0) AS impact, zone,
-        target, removes, warnings, candidates.created_at AS createdAt, created_by AS createdBy, candidates.tags, tests, reason,
+        target, removes, reverts, warnings, candidates.created_at AS createdAt, created_by AS createdBy, candidates.tags, tests, reason,
         dismissal, asked, assignee, fingerprint, title_key AS titleKey, text_key AS textKey, unfinished,
         seq_id AS seqId, document_id AS documentId, oid AS "commit"
       FROM candidates ${joins} WHERE ${conditions}`,
   )
-  return rows.map(({ removes, warnings, tags, tests, asked, unfinished, seqId, documentId, commit, ...row }) => ({
+  return rows.map(({ removes, reverts, tests, unfinished, seqId, documentId, commit, ...row }) => ({
     ...(row as unknown as CandidateRow),
     removes: removes === 1,
-    warnings: JSON.parse(String(warnings)),
-    tags: JSON.parse(String(tags)),
+    reverts: reverts === 1,
+    warnings: JSON.parse(String(row.warnings)),
+    tags: JSON.parse(String(row.tags)),
     hasTests: tests === 1,
-    asked: asked === null ? null : JSON.parse(String(asked)),
+    asked: JSON.parse(String(row.asked)),
     approvedByPolicy: unfinished === 1,
     approval: commit === null ? undefined : ({ seqId, documentId, commit } as CandidateRow['approval']),
   }))
@@ -241,6 +244,14 @@ export function forgetCandidate({ write: sql }: Projection, id: string): void {
 
 export function findCandidate(sql: Sql, id: string): CandidateRow | undefined {
   return candidatesWhere(sql, query`id = ${id}`)[0]
+}
+
+/** True if the approval of a candidate changed a Neuron in a commit. */
+export function isApprovedIn(sql: Sql, id: string, { seqId, commit }: { seqId: string; commit: string }): boolean {
+  return (
+    sql.get`SELECT 1 FROM approvals JOIN commits USING (position)
+      WHERE candidate_id = ${id} AND seq_id = ${seqId} AND oid = ${commit}` !== undefined
+  )
 }
 
 export function countPending(sql: Sql): number {
