@@ -2,7 +2,7 @@ import { decodeCursor, encodeCursor } from '../contract/envelope.ts'
 import { GanglionError } from '../contract/errors.ts'
 import { openView } from '../kb/access/kb-view.ts'
 import type { Context } from '../kb/context.ts'
-import { nextNeuron } from '../kb/projection/neuron-queries.ts'
+import { nextNeurons, type TreeRow } from '../kb/projection/neuron-queries.ts'
 import { type KbLabel, kbLabel } from '../kb/readable-kb.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import { pauses } from '../system/pauses.ts'
@@ -37,25 +37,27 @@ export async function readTree(
   const entries: TreeEntry[] = []
   let after = cursor === undefined ? start : decodeCursor(cursor, (place) => place >= start && place <= end)
   let last = after
-  for (;;) {
+  for (let size = 1; ; size = Math.min(2 * size, limit + 1)) {
     await pause()
-    let passed: string | undefined
-    const [row] = view.rows((sql) => {
-      const next = nextNeuron(sql, { after, before: end })
-      passed = next?.path
-      return next === undefined ? [] : [next]
-    })
-    if (passed === undefined) break
-    after = passed
-    if (row === undefined) continue
-    if (entries.length === limit) return { kb: await kbLabel(view.kb), folder, entries, nextCursor: encodeCursor(last) }
-    const [name = '', ...below] = row.path.slice(start.length).split('/')
-    if (below.length === 0) entries.push({ kind: 'page', name, seqId: row.seqId, title: row.title })
-    else {
-      entries.push({ kind: 'folder', name, path: `${start}${name}`.slice(root.length) })
-      after = behind(`${start}${name}/`)
+    let rows: TreeRow[] = []
+    const visible = new Set(view.rows((sql) => (rows = nextNeurons(sql, after, { before: end, limit: size }))))
+    if (rows.length === 0) break
+    for (const row of rows) {
+      after = row.path
+      if (!visible.has(row)) continue
+      if (entries.length === limit)
+        return { kb: await kbLabel(view.kb), folder, entries, nextCursor: encodeCursor(last) }
+      const [name = '', ...below] = row.path.slice(start.length).split('/')
+      last = below.length === 0 ? after : behind(`${start}${name}/`)
+      if (below.length === 0) entries.push({ kind: 'page', name, seqId: row.seqId, title: row.title })
+      else {
+        entries.push({ kind: 'folder', name, path: `${start}${name}`.slice(root.length) })
+        // The other rows may be below the same folder.
+        after = last
+        size = 1
+        break
+      }
     }
-    last = after
   }
   if (entries.length === 0 && folder !== '' && cursor === undefined) throw new GanglionError('not_found')
   return { kb: await kbLabel(view.kb), folder, entries, nextCursor: null }

@@ -186,11 +186,11 @@ export function tagsAtPath(sql: Sql, path: string): string[] {
 /** Neuron in its folder, with the fields that decide who may see it. */
 type TreeRow = { path: string; seqId: string; title: string } & NeuronAccess
 
-/** Returns the first Neuron whose path is after one and before another, in byte order. */
-export function nextNeuron(sql: Sql, { after, before }: { after: string; before: string }): TreeRow | undefined {
-  const row = sql.get`SELECT files.path, seq_id AS seqId, title, tags, audience FROM files CROSS JOIN neurons USING (seq_id)
-    WHERE files.path > ${after} AND files.path < ${before} AND neurons.path = files.path ORDER BY files.path LIMIT 1`
-  return row && toNeuron(row)
+/** Returns the first Neurons whose paths are after one and before another, in byte order. */
+export function nextNeurons(sql: Sql, after: string, { before, limit }: { before: string; limit: number }): TreeRow[] {
+  return sql.all`SELECT files.path, seq_id AS seqId, title, tags, audience FROM files CROSS JOIN neurons USING (seq_id)
+    WHERE files.path > ${after} AND files.path < ${before} AND neurons.path = files.path
+    ORDER BY files.path LIMIT ${limit}`.map(toNeuron<TreeRow>)
 }
 
 /** Returns every Neuron in the order of seqIds, read in batches. */
