@@ -184,7 +184,7 @@ export function tagsAtPath(sql: Sql, path: string): string[] {
 }
 
 /** Neuron in its folder, with the fields that decide who may see it. */
-type TreeRow = { path: string; seqId: string; title: string } & NeuronAccess
+export type TreeRow = { path: string; seqId: string; title: string } & NeuronAccess
 
 /** Returns the first Neurons whose paths are after one and before another, in byte order. */
 export function nextNeurons(sql: Sql, after: string, { before, limit }: { before: string; limit: number }): TreeRow[] {
