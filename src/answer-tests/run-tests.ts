@@ -13,7 +13,7 @@ export interface Asker {
   search(q: string, audience: Audience): Promise<{ seqId: string | null; title: string | null }[]>
   /** Returns passages of the first `count` Neurons for a question, best first. */
   retrieve(question: string, audience: Audience, count: number): Promise<TestResultLine[]>
-  /** Returns the answer of chat. */
+  /** Returns the chat's answer to a question. */
   answer(question: string, audience: Audience): Promise<TestedAnswer>
 }
 

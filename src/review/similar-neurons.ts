@@ -14,7 +14,7 @@ export type SimilarNeuron = { seqId: string; title: string; why: string[] }
 
 type Compared = { title: string; content: string; tags: readonly string[] }
 
-/** Maximum characters of a candidate, and words of those, in the search query. */
+/** Maximum characters of a candidate from which the words of the search query are taken. */
 const maxRead = 2_000
 const maxAsked = 8
 const maxPassages = 16

@@ -198,7 +198,7 @@ export class Jobs extends Store {
   }
 }
 
-/** Returns the condition that no older edition of a job's document has a job. */
+/** Returns the SQL condition of a job that no older edition of its document has a job. */
 function hasNoOlderEdition({ not, exists, selectFrom }: ExpressionBuilder<Schema, 'jobs'>) {
   return not(
     exists(

@@ -98,7 +98,7 @@ function saidOf({
   return { origin: fingerprint === null ? null : (text('filename') ?? null), fingerprint, model }
 }
 
-/** True if a key, a person or a visitor sent it over HTTP. */
+/** True if a key, a person or a visitor sent the candidate over HTTP. */
 function isClient({ createdBy }: Pick<Candidate, 'createdBy'>): boolean {
   return /^(?:key|user|visitor):/.test(createdBy.id)
 }

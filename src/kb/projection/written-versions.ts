@@ -77,7 +77,7 @@ function isOf(writer: Writer): SqlQuery {
   return madeBelow(connector, prefix)
 }
 
-/** Version of a Neuron, no removal, with the record of its candidate; none if the queue lacks it. */
+/** Version of a Neuron that is no removal. `candidate`: record of its candidate; undefined if the queue lacks it. */
 export type BroughtVersion = {
   version: number
   blob: string

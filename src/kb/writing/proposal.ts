@@ -16,7 +16,7 @@ import { documentOfSeqId, versionOfBlob } from '../projection/version-queries.ts
 import { baseOf, type MainView, mergeFrontMatter, mergeIntoTarget, proposedContent } from './merge-candidate.ts'
 import { followFiles } from './rename/follow-files.ts'
 
-/** State of main for computing the result of a candidate. `leaves`: paths that candidates approved together with it leave free. */
+/** State of main for computing the result of a candidate. `leaves`: paths that other candidates of the same approval vacate. */
 export type ProposalView = MainView & { parser: ParserPool; leaves?: ReadonlySet<string> }
 
 /** Changes of a curator on the way from candidate to Neuron. */

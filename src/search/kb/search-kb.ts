@@ -58,7 +58,7 @@ export async function findPages(
   return searchAnswers(ctx).get(kb, searchOf(kb, ctx), JSON.stringify([audience, utcDay(ctx.now()), query]), find)
 }
 
-/** {@link findPages} in an open knowledge base. @param query `by: 'words'` to search by words alone @throws as {@link search} */
+/** Finds pages in an open knowledge base, as {@link findPages} does. @param query `by: 'words'` to search by words alone @throws as {@link search} */
 export async function findPagesIn(
   ctx: Context,
   kb: ReadableKb,

@@ -51,7 +51,7 @@ export type PageFacts = {
   changedAt: string
 }
 
-/** {@link PageFacts}, folded for comparison. */
+/** Facts of a page, folded for comparison. */
 export class ComparedFacts {
   readonly path: string
   readonly changedAt: string

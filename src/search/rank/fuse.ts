@@ -22,11 +22,11 @@ const witnesses = { part: 1 / 20, min: 3, max: 10 }
 const understanding = { from: 1.5, to: 4 }
 /** Word score of the nearest chunks, relative to that of the words' own best. */
 const agreement = { from: 0.3, to: 0.9 }
-/** Maximum gain of the nearest chunk; the best by words has 1. */
+/** Maximum score that nearness adds to a chunk, relative to that of the best chunk by words. */
 const share = 0.5
 /** Standard scores above chance that the nearest chunk needs to count without agreement. */
 const margin = 0.5
-/** Maximum score of such a chunk; the last one by words has 1. */
+/** Maximum score of such a chunk, relative to that of the last chunk by words. */
 const behind = 0.5
 
 /**

@@ -3,7 +3,7 @@ import { characterStarts, unspaced } from './script.ts'
 
 /** A word of a text, at one position. */
 export type Token = Range & {
-  /** Term it is indexed by: not empty, without spaces. */
+  /** Term that the word is indexed by: not empty, without spaces. */
   term: string
   /**
    * Alternative terms: on the first word of an identifier or a hyphenated word the whole (`snakecas` for `snake_case`); the stem

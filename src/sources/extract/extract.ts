@@ -17,7 +17,7 @@ export type ExtractOptions = {
   scratchIn?: string | undefined
   /** Called with the number of pages (or other parts) that are done, and of all. Some formats report none. */
   onProgress?: OnProgress | undefined
-  /** Runs the process; replaced in tests. */
+  /** Runs the process that extracts. Tests replace it. */
   run?: typeof runConfined
 }
 

@@ -12,7 +12,7 @@ export type Family = {
   network?: true
   /** Limits that replace those of documents. */
   limits?: Partial<ExtractLimits>
-  /** Key of the family that reads documents that crash the process of this one. */
+  /** Key of another family, which reads a document if this one crashes on it. */
   second?: string
 }
 

@@ -48,7 +48,7 @@ const likelyKinds = ['title', 'alias', 'file', 'path', 'seqId'] as const
  */
 export type LinkSight = (from: string) => ((seqId: string) => boolean) | undefined
 
-/** Returns whether everybody who sees another Neuron sees this one. */
+/** Returns a function that checks whether everybody who sees the Neuron `other` sees that of a seqId. */
 export function seenWith(sql: Sql, other: string, defaultAudience: readonly string[]): (seqId: string) => boolean {
   const least = accessOf(sql, other)
   return (seqId) => {

@@ -86,7 +86,7 @@ function after(sign: string, text: string): Written {
 
 function fraction(element: XmlElement, pieces: readonly Piece[]): Written {
   const [above, below] = [textOf(pieces, 'num'), textOf(pieces, 'den')]
-  // One above the other without a bar: in brackets a binomial coefficient.
+  // A fraction without a bar is a binomial coefficient if it is in brackets.
   if (propertyOf(element, 'type') === 'noBar') {
     return { ...closed(`C(${unbracketed(above)},${unbracketed(below)})`), whole: 'binomial' }
   }
