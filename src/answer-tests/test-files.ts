@@ -8,7 +8,7 @@ import type { FiledTest } from './run-tests.ts'
 
 export type TestSet = { tests: FiledTest[]; problems: TestReport['problems'] }
 
-/** Parsed files by blob: a hostile one takes a third of a second, and pages of the console read them. */
+/** Cache of parsed files by blob: console pages read them, and a hostile file takes a third of a second to parse. */
 const known = new LRUCache<string, TestFile>({ max: 200 })
 
 /** Reads the answer tests of main or of a preview, by path and position, and the problems that keep others from running. */

@@ -7,7 +7,7 @@ import { inUse } from '../system/concurrency/present-work.ts'
 import { EventView } from './event-view.ts'
 
 export type EventStream = {
-  /** Id after which the events follow. */
+  /** Id of the event after which the stream begins. */
   after: number
   /** True if events between the requested id and `after` are lost. */
   hasGap: boolean

@@ -140,7 +140,7 @@ export class KnowledgeBase extends FollowedKb {
         const queue = staging.head(queueRef)
         const result = await work(staging)
         const pending = staging.head(queueRef) === queue ? 0 : countPending(this.projection.write)
-        // A queue that is beyond the limit still takes work that adds nothing to it.
+        // Even if the queue exceeds the limit, work that adds nothing to it is accepted.
         if (pending > maxPending && pending > countPending(this.projection.read)) throw new GanglionError('queue_full')
         return result
       }),

@@ -165,9 +165,9 @@ function unmergedFile({ frontMatter, content }: Candidate, before: NeuronFile | 
 /** Outcome of a decision. `seqId`: of the Neuron that the candidate became, or removed. */
 export type ReviewOutcome = Pick<QueueEntry, 'id' | 'title' | 'kb' | 'status' | 'zone' | 'seqId'> & {
   isRemoval: boolean
-  /** True if its last event was an approval, and others must approve it, too. */
+  /** True if the candidate's last event was an approval, but others must approve it, too. */
   isVoted: boolean
-  /** True if its last event was a new version, as when others must approve the edits of an approval. */
+  /** True if the candidate's last event was a new version, as when others must approve the edits of an approval. */
   isRevised: boolean
   /** Author of the last decision, if there is one. */
   by?: string

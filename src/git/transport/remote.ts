@@ -46,7 +46,7 @@ const messageBand = 2
 const errorBand = 3
 /** Maximum characters of a server's error message. */
 const maxComplaint = 300
-/** Maximum characters of hooks' output that are kept, the last ones. */
+/** Maximum characters of hooks' output that are kept; only the last ones are. */
 const maxSaid = 4_000
 
 /** Returns the refs with one of these prefixes, by version 2 of git's protocol. @throws {RemoteError} */

@@ -105,7 +105,7 @@ function isClient({ createdBy }: Pick<Candidate, 'createdBy'>): boolean {
 
 export type OriginRow = CandidateRow & { fingerprint: string }
 
-/** Joins of candidates with their approvals, or of pending ones too. */
+/** SQL that joins candidates with their approvals. `orPending` also keeps candidates that have none. */
 const approved = query`JOIN approvals ON candidate_id = candidates.id JOIN commits USING (position)`
 const orPending = query`LEFT JOIN approvals ON candidate_id = candidates.id LEFT JOIN commits USING (position)`
 
