@@ -1,5 +1,5 @@
+import { LRUCache } from 'lru-cache'
 import type { ReadRepository } from '../git/staged-repository.ts'
-import type { Audience } from '../rules/access/audience.ts'
 import type { KnowledgeBase } from './knowledge-base.ts'
 import type { AllTables, MainTables, Projection } from './projection/projection.ts'
 
@@ -26,20 +26,25 @@ export async function kbLabel(kb: Pick<ReadableKb, 'identity' | 'settings'>): Pr
   return { slug, title: title ?? slug }
 }
 
-type Kept<Value> = { main: string | undefined; value: Promise<Value> }
+/** Maximum values that are cached for a knowledge base. */
+const maxKept = 100
 
-/** Caches a value derived from a knowledge base for each audience, until main moves. */
+/** Caches values derived from a knowledge base, until main moves. */
 export class PerCommit<Value> {
-  readonly #kept = new WeakMap<object, Map<Audience, Kept<Value>>>()
+  readonly #kept = new WeakMap<object, { main: string | undefined; values: LRUCache<string, Promise<Value>> }>()
 
-  get(kb: Pick<ReadableKb, 'heads'>, audience: Audience, make: () => Promise<Value>): Promise<Value> {
+  /** @param key identifies the value and its audience */
+  get(kb: Pick<ReadableKb, 'heads'>, key: string, make: () => Promise<Value>): Promise<Value> {
     const { main } = kb.heads()
-    const ofKb = this.#kept.getOrInsertComputed(kb, () => new Map<Audience, Kept<Value>>())
-    const known = ofKb.get(audience)
-    if (known !== undefined && known.main === main) return known.value
+    let kept = this.#kept.get(kb)
+    if (kept?.main !== main) kept = undefined
+    const values = kept?.values ?? new LRUCache({ max: maxKept })
+    if (kept === undefined) this.#kept.set(kb, { main, values })
+    const known = values.get(key)
+    if (known !== undefined) return known
     const value = make()
-    ofKb.set(audience, { main, value })
-    value.catch(() => ofKb.delete(audience))
+    values.set(key, value)
+    value.catch(() => values.delete(key))
     return value
   }
 }

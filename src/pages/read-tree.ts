@@ -1,9 +1,10 @@
 import { decodeCursor, encodeCursor } from '../contract/envelope.ts'
 import { GanglionError } from '../contract/errors.ts'
-import { openView } from '../kb/access/kb-view.ts'
+import { viewFor } from '../kb/access/kb-view.ts'
 import type { Context } from '../kb/context.ts'
 import { nextNeurons, type TreeRow } from '../kb/projection/neuron-queries.ts'
-import { type KbLabel, kbLabel } from '../kb/readable-kb.ts'
+import { type KbLabel, kbLabel, PerCommit, type ReadableKb } from '../kb/readable-kb.ts'
+import { effectiveAudience } from '../rules/access/audience.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import { pauses } from '../system/pauses.ts'
 
@@ -17,6 +18,7 @@ export type TreePage = { kb: KbLabel; folder: string; entries: TreeEntry[]; next
 export type TreeQuery = { folder: string; cursor?: string | undefined; limit: number }
 
 const root = 'neurons/'
+const beginnings = new PerCommit<Omit<TreePage, 'kb'>>()
 
 /**
  * Returns a page of a folder's entries visible to the caller, by name: folders with a Neuron somewhere below them, and Neurons. The time
@@ -24,13 +26,21 @@ const root = 'neurons/'
  * @param query `folder` is a path below `neurons/`, empty for the outermost
  * @throws {GanglionError} `not_found`, also for a folder in which nothing is visible
  */
-export async function readTree(
-  ctx: Context,
+export async function readTree(ctx: Context, caller: Caller, kbName: string, query: TreeQuery): Promise<TreePage> {
+  const kb = await ctx.readableKb(caller.tenantId, kbName)
+  const read = () => entriesOf(caller, kb, query)
+  const { folder, cursor, limit } = query
+  // Every page of the console shows the beginnings of the folders around it.
+  const key = `${effectiveAudience(caller)} ${limit} ${folder}`
+  return { kb: await kbLabel(kb), ...(await (cursor === undefined ? beginnings.get(kb, key, read) : read())) }
+}
+
+async function entriesOf(
   caller: Caller,
-  kbName: string,
+  kb: ReadableKb,
   { folder, cursor, limit }: TreeQuery,
-): Promise<TreePage> {
-  const view = await openView(ctx, caller, kbName)
+): Promise<Omit<TreePage, 'kb'>> {
+  const view = await viewFor(caller, kb)
   const start = folder === '' ? root : `${root}${folder}/`
   const end = behind(start)
   const pause = pauses()
@@ -45,8 +55,7 @@ export async function readTree(
     for (const row of rows) {
       after = row.path
       if (!visible.has(row)) continue
-      if (entries.length === limit)
-        return { kb: await kbLabel(view.kb), folder, entries, nextCursor: encodeCursor(last) }
+      if (entries.length === limit) return { folder, entries, nextCursor: encodeCursor(last) }
       const [name = '', ...below] = row.path.slice(start.length).split('/')
       last = below.length === 0 ? after : behind(`${start}${name}/`)
       if (below.length === 0) entries.push({ kind: 'page', name, seqId: row.seqId, title: row.title })
@@ -60,7 +69,7 @@ export async function readTree(
     }
   }
   if (entries.length === 0 && folder !== '' && cursor === undefined) throw new GanglionError('not_found')
-  return { kb: await kbLabel(view.kb), folder, entries, nextCursor: null }
+  return { folder, entries, nextCursor: null }
 }
 
 /** Returns the first key after all paths in a folder, which ends with a slash: `0` follows the slash. */

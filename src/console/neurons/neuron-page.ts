@@ -83,7 +83,7 @@ export const neuronViewRoutes = consolePages({}, (pages, ctx) => {
       </aside>
     </div>`
     const islands = done === undefined ? ['copy'] : ['copy', 'drafts']
-    const rail = await kbRail(ctx, caller, kb.slug, { folders, seqId })
+    const rail = await kbRail(ctx, caller, kb.slug, { folders, neuron })
     return page(visit, { title, main, kb, rail, islands, notice })
   })
 

@@ -39,6 +39,16 @@ test('the tree shows folders and pages, and goes on page by page', async () => {
   expect((await curator.get('/kb/handbook/tree')).texts('.folder a')).toContain('hidden')
 })
 
+test('the sidebar shows the page itself, even beyond the first pages of its folder', async () => {
+  const near = await reader.get(`/kb/handbook/neurons/${seq(110)}`)
+  expect([near.texts('.rail-tree [aria-current]'), near.texts('.rail-tree .page').length]).toEqual([['Many 110'], 42])
+  const beyond = await reader.get(`/kb/handbook/neurons/${seq(300)}`)
+  expect([beyond.texts('.rail-tree [aria-current]'), beyond.texts('.rail-tree .page').length]).toEqual([
+    ['Many 300'],
+    43,
+  ])
+})
+
 test('tags have counts of what is seen, and lead to their pages', async () => {
   const page = await reader.get('/kb/handbook/tags')
   expect(page.texts('.tags a')).toEqual([`${hostile} 1 page`, 'policy 2 pages'])
