@@ -44,14 +44,29 @@ type Reading = { ctx: Context; caller: Caller; view: KbView; links: LinkView; na
  * @throws {GanglionError} `not_found`
  */
 export async function readNeuron(ctx: Context, caller: Caller, asked: AskedNeuron): Promise<Neuron> {
-  const read = () => readNeuronFile(ctx, caller, asked)
+  const read = () => readAnew(ctx, caller, asked)
   if (asked.at !== undefined) return (await read()).neuron
   const kb = await ctx.readableKb(caller.tenantId, asked.kb)
   return neuronAnswers(ctx).get(kb, `${effectiveAudience(caller)} ${utcDay(ctx.now())} ${asked.seqId}`, read)
 }
 
-/** Reads a Neuron and the state it depends on; see {@link readNeuron}. */
+/** Reads a Neuron and its file; see {@link readNeuron}. */
 export async function readNeuronFile(
+  ctx: Context,
+  caller: Caller,
+  asked: AskedNeuron,
+): Promise<Omit<ReadNeuron, 'basis'>> {
+  if (asked.at !== undefined) return readAnew(ctx, caller, asked)
+  const neuron = await readNeuron(ctx, caller, asked)
+  const view = await openView(ctx, caller, asked.kb)
+  const row = view.about(neuron.seqId, findNeuron)
+  // Main may have moved meanwhile.
+  if (row?.commit !== neuron.commit) return readAnew(ctx, caller, asked)
+  return { neuron, file: parseNeuronFile(await view.kb.repository.readText(row.blob)), view, links: new LinkView(view) }
+}
+
+/** Reads a Neuron and the state it depends on, not from the cache. */
+async function readAnew(
   ctx: Context,
   caller: Caller,
   { kb: kbName, seqId: name, at }: AskedNeuron,

@@ -5,7 +5,7 @@ import type { LinkView } from '../kb/access/link-view.ts'
 import type { Context } from '../kb/context.ts'
 import { linksOf } from '../kb/projection/link-queries.ts'
 import { findNeuron } from '../kb/projection/neuron-queries.ts'
-import { type KbLabel, kbLabel } from '../kb/readable-kb.ts'
+import { type KbLabel, kbLabel, PerCommit } from '../kb/readable-kb.ts'
 import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import { linkPattern } from '../markdown/links/pattern-links.ts'
 import { linesOf } from '../markdown/parse/split-blocks.ts'
@@ -51,6 +51,8 @@ export type NeuronView = {
 const maxMentions = 20
 const maxAround = 24
 
+const surroundings = new PerCommit<Pick<NeuronView, 'mentions' | 'around'>>()
+
 /**
  * Reads one Neuron for its page, in its present state or at a commit; see {@link readNeuron} for what the caller sees of it. @throws
  * {GanglionError} `not_found`
@@ -83,8 +85,10 @@ export async function readPage(
       ctx.now(),
     ),
     links: shown,
-    mentions: await findMentions(view, linkView, { seqId, backlinks }),
-    around: await aroundOf(ctx, caller, { kb: asked.kb, neuron, isRemoved: current === null }),
+    ...(await surroundings.get(view.kb, `${view.audience} ${seqId} ${current ?? neuron.commit}`, async () => ({
+      mentions: await findMentions(view, linkView, { seqId, backlinks }),
+      around: await aroundOf(ctx, caller, { kb: asked.kb, neuron, isRemoved: current === null }),
+    }))),
   }
 }
 

@@ -182,6 +182,30 @@ describe('a page', () => {
     expect((await page(bed, bed.curator, 1)).mentions).toHaveLength(1)
   })
 
+  test('follows what other pages become, for each audience', async () => {
+    const bed = await writtenBed({
+      'a.md': neuronText(1, { title: 'Desk' }),
+      'b.md': neuronText(2, { title: 'Old' }, 'Ask the [[Desk]].\n'),
+    })
+    const told = async (caller: Caller) => {
+      const { mentions, around } = await page(bed, caller, 1)
+      const { entries } = await tree(bed, caller)
+      return [
+        mentions.map(({ title, sentence }) => `${title}: ${sentence}`),
+        around.nodes.map(({ title }) => title),
+        entries.map((entry) => entry.kind === 'page' && entry.title),
+      ]
+    }
+    for (const caller of [bed.reader, bed.curator]) {
+      expect(await told(caller)).toEqual([['Old: Ask the Desk.'], ['Desk', 'Old'], ['Desk', 'Old']])
+    }
+    bed.write({ 'b.md': neuronText(2, { title: 'New' }, 'Call the [[Desk]].\n') })
+    expect(await told(bed.reader)).toEqual([['New: Call the Desk.'], ['Desk', 'New'], ['Desk', 'New']])
+    bed.write({ 'b.md': neuronText(2, { title: 'New', ...hidden }, 'Call the [[Desk]].\n') })
+    expect(await told(bed.curator)).toEqual([['New: Call the Desk.'], ['Desk', 'New'], ['Desk', 'New']])
+    expect(await told(bed.reader)).toEqual([[], ['Desk'], ['Desk']])
+  })
+
   test('is read as it was, also after it was removed', async () => {
     const bed = await writtenBed({ 'a.md': neuronText(1, { title: 'A' }, 'Once.\n') })
     const at = bed.native.git('rev-parse', 'refs/heads/main')
