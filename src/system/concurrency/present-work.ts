@@ -10,19 +10,24 @@ const works = new AsyncLocalStorage<PresentWork>()
  * until it ends.
  */
 export class PresentWork {
-  /** Returns the id of the caller of the task. Tasks of different callers take turns when they wait for each other. */
-  readonly callerOf: () => string
   readonly #held = new Set<Held>()
-  #hasEnded = false
+  /** Undefined once the task has ended: a timer or watcher that it started must not keep its request in memory. */
+  #callerOf: (() => string) | undefined
 
+  /** @param callerOf returns the id of the task's caller; tasks of different callers take turns when they wait for each other */
   constructor(callerOf: () => string) {
-    this.callerOf = callerOf
+    this.#callerOf = callerOf
   }
 
   /** Task that the current code runs for. Timers that outlive their task have none. */
   static get current(): PresentWork | undefined {
     const work = works.getStore()
-    return work === undefined || work.#hasEnded ? undefined : work
+    return work === undefined || work.#callerOf === undefined ? undefined : work
+  }
+
+  /** Id of the task's caller; empty for the server's own tasks. */
+  get caller(): string {
+    return this.#callerOf?.() ?? ''
   }
 
   run<Result>(task: () => Result): Result {
@@ -35,7 +40,7 @@ export class PresentWork {
   }
 
   end(): void {
-    this.#hasEnded = true
+    this.#callerOf = undefined
     for (const held of this.#held) release(held)
     this.#held.clear()
   }
@@ -68,5 +73,5 @@ export async function inUse<Result>(task: () => Promise<Result>): Promise<Result
 
 /** Returns the id of the current task's caller; empty for the server's own tasks. */
 export function presentCaller(): string {
-  return works.getStore()?.callerOf() ?? ''
+  return PresentWork.current?.caller ?? ''
 }
