@@ -86,7 +86,7 @@ async function readCurrent(reading: Reading, seqId: string): Promise<ReadNeuron>
   const { blob, audience: _audience, isPartial, verified: _, owner: __, ...shown } = row
   // Read before anything else is waited for, so that all is of one commit.
   const written = view.about(seqId, linksOf) ?? []
-  const backlinks = backlinksOf(reading, seqId)
+  const backlinks = backlinksOf(linkView, seqId, maxBacklinks)
   const file = parseNeuronFile(await view.kb.repository.readText(blob))
   const files = await filesOf(reading, row.path, written)
   const fields = await shownFields(view, file, named)
@@ -117,7 +117,7 @@ async function readPast(reading: Reading, seqId: string, at: string): Promise<Re
     return version && { ...version, createdAt: createdAt(sql, seqId) ?? version.at }
   })
   if (past === undefined || past.blob === null) throw new GanglionError('not_found')
-  const backlinks = backlinksOf(reading, seqId)
+  const backlinks = backlinksOf(linkView, seqId, maxBacklinks)
   const file = parseNeuronFile(await view.kb.repository.readText(past.blob))
   const { fields } = file
   const tags = allTags(file, await view.kb.settings())
@@ -183,7 +183,7 @@ async function filesOf(
   return files.length === 0 ? {} : { files }
 }
 
-function backlinksOf({ links }: Reading, seqId: string): Neuron['backlinks'] {
-  const edges = links.edgesTo(seqId, maxBacklinks).slice(0, maxBacklinks)
+export function backlinksOf(links: LinkView, seqId: string, most: number): Neuron['backlinks'] {
+  const edges = links.edgesTo(seqId, most).slice(0, most)
   return edges.map(({ source, type }) => ({ seqId: source, title: links.titleOf(source), type }))
 }

@@ -1,7 +1,7 @@
 import type { Graph } from '../contract/graph.ts'
 import type { Neuron } from '../contract/neurons.ts'
-import type { KbView } from '../kb/access/kb-view.ts'
-import type { LinkView } from '../kb/access/link-view.ts'
+import { type KbView, openView } from '../kb/access/kb-view.ts'
+import { LinkView } from '../kb/access/link-view.ts'
 import type { Context } from '../kb/context.ts'
 import { linksOf } from '../kb/projection/link-queries.ts'
 import { findNeuron } from '../kb/projection/neuron-queries.ts'
@@ -19,7 +19,7 @@ import { sentencesOf } from '../rules/text/sentences.ts'
 import { readGraph } from './graph/read-graph.ts'
 import { viewsOf } from './graph/resolve-links.ts'
 import { approverOf } from './read-history.ts'
-import { readNeuronFile } from './read-neuron.ts'
+import { backlinksOf, readNeuronFile } from './read-neuron.ts'
 import { renderPage } from './render-page.ts'
 
 /** Page that links to another, with the sentence around the first such link; without one if the link is in the front matter. */
@@ -71,7 +71,6 @@ export async function readPage(
     const target = views.get(name ?? null)
     return { ...link, kb: name ?? view.kb.identity.slug, title: target?.titleOf(link.target) ?? link.target }
   })
-  const backlinks = neuron.backlinks.slice(0, maxMentions)
   const { verify } = await view.kb.settings()
   return {
     kb: await kbLabel(view.kb),
@@ -86,7 +85,7 @@ export async function readPage(
     ),
     links: shown,
     ...(await surroundings.get(view.kb, `${view.audience} ${seqId} ${current ?? neuron.commit}`, async () => ({
-      mentions: await findMentions(view, linkView, { seqId, backlinks }),
+      mentions: await findMentions(ctx, caller, { kb: asked.kb, seqId }),
       around: await aroundOf(ctx, caller, { kb: asked.kb, neuron, isRemoved: current === null }),
     }))),
   }
@@ -102,15 +101,17 @@ async function aroundOf(
   return readGraph(ctx, caller, kb, { around: seqId, depth: 1, limit: maxAround })
 }
 
-/** Returns the sentences in which Neurons link to one. @param backlinks as in `links` */
+/** Returns the first Neurons that link to one, with the sentences. Opens a view, since main may have moved after the page was read. */
 async function findMentions(
-  view: KbView,
-  links: LinkView,
-  { seqId, backlinks }: { seqId: string; backlinks: Neuron['backlinks'] },
+  ctx: Context,
+  caller: Caller,
+  { kb, seqId }: { kb: string; seqId: string },
 ): Promise<Mention[]> {
+  const view = await openView(ctx, caller, kb)
+  const links = new LinkView(view)
   const { language } = await view.kb.settings()
   return Promise.all(
-    backlinks.map(async (backlink) => {
+    backlinksOf(links, seqId, maxMentions).map(async (backlink) => {
       const sentence = await sentenceOf(view, links, { from: backlink.seqId, to: seqId, type: backlink.type, language })
       return sentence === undefined ? backlink : { ...backlink, sentence }
     }),

@@ -206,6 +206,20 @@ describe('a page', () => {
     expect(await told(bed.reader)).toEqual([[], ['Desk'], ['Desk']])
   })
 
+  test('shows nothing that was hidden while it was read, whenever that was', async () => {
+    const bed = await writtenBed({ 'a.md': neuronText(1, { title: 'Desk' }) })
+    for (let moment = 1; moment <= 6; moment++) {
+      bed.write({ 'b.md': neuronText(2, { title: `Open ${moment}` }, 'Ask the [[Desk]].\n') })
+      let reads = 0
+      const readableKb: typeof bed.ctx.readableKb = (...asked) => {
+        if (++reads === moment) bed.write({ 'b.md': neuronText(2, { title: 'B', ...hidden }, 'Ask the [[Desk]].\n') })
+        return bed.ctx.readableKb(...asked)
+      }
+      await page({ ...bed, ctx: { ...bed.ctx, readableKb } }, bed.reader, 1)
+      if (reads >= moment) expect((await page(bed, bed.reader, 1)).mentions, `${moment}`).toEqual([])
+    }
+  })
+
   test('is read as it was, also after it was removed', async () => {
     const bed = await writtenBed({ 'a.md': neuronText(1, { title: 'A' }, 'Once.\n') })
     const at = bed.native.git('rev-parse', 'refs/heads/main')
