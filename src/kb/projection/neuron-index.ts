@@ -184,11 +184,22 @@ async function putNeuron(
   const isApproved = candidateId !== null && approve(sql, candidateId, { seqId, documentId, position })
   if (!isApproved) sql.run`INSERT OR IGNORE INTO unapproved (seq_id) VALUES (${seqId})`
   const before = version > 1 ? namesOfNeuron(sql, seqId) : []
-  if (version > 1) forgetDerived(sql, seqId)
+  // Most edits leave names, tags and links as they are, whose rows and index entries lie far apart: only what differs is written.
+  for (const { key, kind, exact } of before) {
+    if (neuron.names.some((name) => name.key === key && name.kind === kind && name.exact === exact)) continue
+    sql.run`DELETE FROM names WHERE seq_id = ${seqId} AND key = ${key} AND kind = ${kind} AND exact = ${exact}`
+  }
   for (const name of neuron.names) {
     const { since, yields } = keptClaim(before, name) ?? { since: position, yields: isFirstCome }
-    sql.run`INSERT OR IGNORE INTO names (key, seq_id, kind, exact, since, yields)
-      VALUES (${name.key}, ${seqId}, ${name.kind}, ${name.exact}, ${since}, ${Number(yields)})`
+    sql.run`INSERT INTO names (key, seq_id, kind, exact, since, yields)
+      VALUES (${name.key}, ${seqId}, ${name.kind}, ${name.exact}, ${since}, ${Number(yields)})
+      ON CONFLICT DO UPDATE SET since = excluded.since, yields = excluded.yields
+        WHERE (since, yields) IS NOT (excluded.since, excluded.yields)`
+  }
+  if (version > 1) {
+    const keys = JSON.stringify(tags.map(tagKey))
+    sql.run`DELETE FROM tags WHERE seq_id = ${seqId} AND key NOT IN (SELECT value FROM json_each(${keys}))`
+    sql.run`DELETE FROM links WHERE seq_id = ${seqId} AND ordinal >= ${neuron.links.length}`
   }
   putTags(sql, seqId, tags)
   if (!isOwn) sql.run`DELETE FROM page_sources WHERE seq_id = ${seqId}`
@@ -199,7 +210,14 @@ async function putNeuron(
     const { key, bareKey = null } = targetKeys({ target, form, from: path })
     sql.run`INSERT INTO links (seq_id, ordinal, form, type, kb, target, key, bare_key, file_key, embed, line)
       VALUES (${seqId}, ${ordinal}, ${form}, ${type}, ${kb}, ${target}, ${key}, ${bareKey}, ${fileNameKey(target) ?? null},
-        ${Number(embed)}, ${line})`
+        ${Number(embed)}, ${line})
+      ON CONFLICT DO UPDATE SET form = excluded.form, type = excluded.type, kb = excluded.kb, target = excluded.target,
+          key = excluded.key, bare_key = excluded.bare_key, file_key = excluded.file_key, embed = excluded.embed
+        WHERE (form, type, kb, target, key, bare_key, file_key, embed) IS NOT (excluded.form, excluded.type, excluded.kb,
+          excluded.target, excluded.key, excluded.bare_key, excluded.file_key, excluded.embed)`
+    // Apart, since a line is in no index.
+    if (version > 1)
+      sql.run`UPDATE links SET line = ${line} WHERE seq_id = ${seqId} AND ordinal = ${ordinal} AND line IS NOT ${line}`
   }
 }
 
@@ -234,10 +252,6 @@ function removeNeuron({ write: sql }: Projection, seqId: string, path: string, p
     VALUES (${seqId}, ${version}, ${number}, ${position}, ${path}, NULL, NULL)`
   sql.run`DELETE FROM neurons WHERE seq_id = ${seqId}`
   sql.run`INSERT OR IGNORE INTO unapproved (seq_id) VALUES (${seqId})`
-  forgetDerived(sql, seqId)
-}
-
-function forgetDerived(sql: Projection['write'], seqId: string): void {
   sql.run`DELETE FROM names WHERE seq_id = ${seqId}`
   sql.run`DELETE FROM tags WHERE seq_id = ${seqId}`
   sql.run`DELETE FROM links WHERE seq_id = ${seqId}`
