@@ -1,3 +1,4 @@
+import { watch as watchFolder } from 'node:fs'
 import { join } from 'node:path'
 import { watch } from 'chokidar'
 import type { Notifications } from '../../state/database/notifications.ts'
@@ -15,7 +16,6 @@ type Following = { follow: () => Promise<void>; onError: (error: unknown) => voi
 export function watchRefs(gitDir: string, { follow, onError }: Following): () => Promise<void> {
   const { soon, stop } = inAMoment({ follow, onError })
   const derived = join(gitDir, candidateRefs, '.') // The server writes these refs itself.
-  // Only `refs`: whoever moves a ref writes its file, and each lock of this server is a file in `gitDir` for a moment.
   const watcher = watch(join(gitDir, 'refs'), {
     ignoreInitial: true,
     ignored: (path) => path.endsWith('.lock') || path === derived,
@@ -23,9 +23,26 @@ export function watchRefs(gitDir: string, { follow, onError }: Following): () =>
   watcher.on('all', soon)
   watcher.on('ready', soon) // Catches up with changes from before it watched.
   watcher.on('error', onError)
+  const closePacked = watchPacked(gitDir, { soon, onError })
   return async () => {
+    closePacked()
     await watcher.close()
     await stop()
+  }
+}
+
+/**
+ * Watches the file of packed refs: a ref that is moved and packed at once has no file of its own. Not by chokidar, which would list the
+ * repository's folder for each lock that this server creates in it.
+ */
+function watchPacked(gitDir: string, { soon, onError }: { soon: () => void } & Pick<Following, 'onError'>): () => void {
+  try {
+    const watcher = watchFolder(gitDir, (_event, name) => name === 'packed-refs' && soon())
+    watcher.on('error', onError)
+    return () => watcher.close()
+  } catch (error) {
+    onError(error) // The system's limit of watches is reached.
+    return () => {}
   }
 }
 

@@ -15,9 +15,10 @@ test('what another program commits is in the projection within a second, before 
   const seen = () => kb.projection.heads(kb.projection.read).main
   const clone = join(tempDir(), 'clone')
   nativeGit(gitDir, ['clone', '--quiet', gitDir, clone])
-  for (const round of ['first', 'after the refs were packed']) {
+  for (const round of ['first', 'after the refs were packed', 'packed at once']) {
     nativeGit(clone, ['commit', '--quiet', '--allow-empty', '-m', round])
     nativeGit(clone, ['push', '--quiet', 'origin', 'HEAD:main'])
+    if (round === 'packed at once') nativeGit(gitDir, ['pack-refs', '--all'])
     const head = nativeGit(clone, ['rev-parse', 'HEAD'])
     await eventually(() => expect(seen()).toBe(head))
     nativeGit(gitDir, ['pack-refs', '--all'])
