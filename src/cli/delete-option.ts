@@ -13,9 +13,9 @@ import type { Environment } from './settings/environment.ts'
 import { withContext } from './with-ganglion.ts'
 
 const Exported = z.union([z.string().min(1), z.literal(false)], 'give --export DIR, or --no-export')
-const exportText = 'a backup of it alone, which "ganglion restore" takes; empty, or not there yet'
+const exportText = 'new or empty folder for a backup that "ganglion restore" accepts'
 /** Option of commands that delete. It is required, so that nothing is deleted without a decision about an export. */
-export const exportOption = { export: option(Exported, '<dir>', exportText, { negated: 'it is lost' }) }
+export const exportOption = { export: option(Exported, '<dir>', exportText, { negated: 'delete it without a backup' }) }
 
 /** Makes a command delete the tenant or knowledge base that `find` returns. */
 export function addDelete<Input extends { export: string | false }>(

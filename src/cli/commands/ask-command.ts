@@ -12,9 +12,13 @@ import { argument, option } from '../options.ts'
 
 const Words = z.array(z.string()).transform((words) => words.join(' '))
 const Options = z.object({
-  words: argument(Words, 'what is sought', '...'),
+  words: argument(Words, 'the question, or the words to find', '...'),
   kb: option(z.string().min(1), '<slug>', 'the knowledge base'),
-  preview: option(PreviewParameter, '<ids>', 'for curators: as if these candidates were approved, with commas between'),
+  preview: option(
+    PreviewParameter,
+    '<ids>',
+    'for curators: read as if these candidates were approved; ids separated by commas',
+  ),
 })
 const sentences = { not_found: () => 'There is no such knowledge base or candidate for this key.' }
 const key = 'an API key'

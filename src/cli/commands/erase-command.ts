@@ -28,7 +28,7 @@ const erased = {
   source: repeatable(list, '<uuid>', 'a Source, in all its editions, with the pages made of it'),
   person: repeatable(list, '<email>', "a person's name and address, wherever they stand"),
   by: repeatable(list, '<email>', 'an administrator who decided it, for the audit'),
-  dryRun: flag('only say what would go'),
+  dryRun: flag('only report what would be removed'),
 }
 const resume = flag('finish an erasure that was cut off', ...Object.keys(erased))
 

@@ -26,7 +26,7 @@ import { table } from '../table.ts'
 import { requireTenant, withContext } from '../with-ganglion.ts'
 
 const Named = z.object({
-  tenant: option(z.string(), '<slug>', 'whose knowledge base'),
+  tenant: option(z.string(), '<slug>', 'tenant of the knowledge base'),
   kb: option(z.string(), '<slug>', 'the knowledge base'),
 })
 const Url = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' })
@@ -37,19 +37,19 @@ const Branch = z.string().regex(/^(?!ganglion\/)[^\s~^:?*[\\-][^\s~^:?*[\\]*$/, 
 const Text = z.string().optional()
 const Count = z.coerce.number().int().min(1).max(1000)
 const LinkOptions = Named.extend({
-  url: argument(Url, "of the repository's page, such as https://github.com/acme/handbook"),
+  url: argument(Url, 'URL of the web page of the repository, such as https://github.com/acme/handbook'),
   kind: option(
     z.enum(forgeKinds).optional(),
     '<kind>',
     `which forge it is: ${forgeKinds.join(', ')} (default: by the host)`,
   ),
-  apiUrl: option(Url.optional(), '<url>', 'of its API, where that is not where the forge has it'),
+  apiUrl: option(Url.optional(), '<url>', 'URL of its API, if it is not the usual one of the forge'),
   app: option(Text, '<id>', 'the id of a GitHub App that is installed there; needs --key'),
   key: option(Text, '<where>', 'the private key of that App: env:NAME or file:/path'),
   token: option(Text, '<where>', 'a token: instead of an App, and on every other forge: env:NAME or file:/path'),
-  webhookSecret: option(Text, '<where>', 'takes webhooks that are signed with it: env:NAME or file:/path'),
-  branch: option(Branch.optional(), '<name>', 'what main is called there (default: main)'),
-  maxOpen: option(Count.optional(), '<number>', 'pull requests that are open at a time (default: 50)'),
+  webhookSecret: option(Text, '<where>', 'secret that signs its webhooks: env:NAME or file:/path'),
+  branch: option(Branch.optional(), '<name>', 'branch on the forge that main is synchronised with (default: main)'),
+  maxOpen: option(Count.optional(), '<number>', 'maximum number of open pull requests (default: 50)'),
 })
 /** Maximum milliseconds to wait for a running server's comparison, and between two checks. */
 const patience = 10 * 60_000
@@ -109,7 +109,7 @@ function addSync(forge: Command): void {
   act(
     forge.command('sync').description('compare both sides of a link now, and wait until that is done'),
     Named.extend({
-      branch: option(Branch.optional(), '<name>', 'follow main to this name, which it was given there'),
+      branch: option(Branch.optional(), '<name>', 'new name of the branch, if it was renamed on the forge'),
     }),
     ({ kb, tenant, branch }, environment) =>
       withContext(environment, async (ctx) => {

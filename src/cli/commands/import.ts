@@ -17,7 +17,7 @@ const maxShown = 20
 
 const Imported = z.object({
   dir: argument(z.string(), 'the folder: an Obsidian vault, a checkout of a wiki'),
-  tenant: option(z.string(), '<slug>', 'whose knowledge base it is'),
+  tenant: option(z.string(), '<slug>', 'tenant of the knowledge base'),
   kb: option(z.string(), '<slug>', 'the knowledge base'),
   source: option(
     z.string().min(1).optional(),

@@ -25,10 +25,10 @@ export function addKnowledgeBaseCommands(program: Command): void {
       .description('make a knowledge base: a git repository of its own')
       .addHelpText('after', '\nExample:\n  ganglion kb create handbook --tenant acme --title "Staff handbook"'),
     z.object({
-      slug: argument(Slug, 'its name in addresses: a-z, 0-9 and -'),
-      tenant: option(Slug, '<slug>', 'whose it is; made if it is new'),
-      title: option(z.string().min(1).max(500).exactOptional(), '<title>', 'what people call it'),
-      prefix: option(SeqPrefix.exactOptional(), '<prefix>', 'what its seqIds begin with (default: the slug)'),
+      slug: argument(Slug, 'its name in URLs: a-z, 0-9 and -'),
+      tenant: option(Slug, '<slug>', 'tenant that it belongs to, made if it is new'),
+      title: option(z.string().min(1).max(500).exactOptional(), '<title>', 'its title'),
+      prefix: option(SeqPrefix.exactOptional(), '<prefix>', 'prefix of its seqIds (default: the slug)'),
       language: option(z.string().min(1).exactOptional(), '<language>', 'a language tag, e.g. en'),
     }),
     (input, environment) =>
@@ -142,7 +142,7 @@ async function onlyTenant({ tenants }: Context): Promise<string> {
   return only.slug
 }
 
-const One = z.object({ kb: argument(z.string()), tenant: option(z.string(), '<slug>', 'whose it is') })
+const One = z.object({ kb: argument(z.string()), tenant: option(z.string(), '<slug>', 'tenant that it belongs to') })
 
 async function findKb({ tenant: slug, kb: name }: z.output<typeof One>, { tenants, knowledgeBases }: Context) {
   const tenant = await requireTenant(tenants, slug)

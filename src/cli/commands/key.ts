@@ -36,9 +36,9 @@ export function addKeyCommands(program: Command): void {
       .description('make an API key; its token is shown only now')
       .addHelpText('after', '\nExample:\n  ganglion key create --tenant acme --role app --name website --expires 90d'),
     z.object({
-      tenant: option(z.string(), '<slug>', 'whose knowledge bases it opens'),
+      tenant: option(z.string(), '<slug>', 'tenant whose knowledge bases it opens'),
       role: option(Role, '<role>', `what it may do: ${Role.options.join(', ')}`),
-      name: option(Label.optional(), '<name>', 'what people call it'),
+      name: option(Label.optional(), '<name>', 'its display name'),
       connector: repeatable(z.array(Label).default([]), '<name>', 'a connector it may speak as'),
       git: flag('it also clones and fetches everything, hidden pages and candidates too, but never pushes: for CI'),
       audience: option(
@@ -108,11 +108,11 @@ export function addKeyCommands(program: Command): void {
   )
 }
 
-const Id = argument(z.string(), 'as key list shows it')
+const Id = argument(z.string(), 'id of the key, see key list')
 const Count = z.coerce.number().pipe(KeyLimits.shape.pending.unwrap()).optional()
 const limitOptions = {
-  maxPending: option(Count, '<n>', 'how many of its candidates may wait at once'),
-  maxApproved: option(Count, '<n>', 'how many the policy may approve of a day; more wait'),
+  maxPending: option(Count, '<n>', 'maximum number of its pending candidates'),
+  maxApproved: option(Count, '<n>', 'maximum that the policy approves in a day; others wait for a curator'),
   path: repeatable(KeyLimits.shape.paths.default([]), '<path>', 'a folder or page that it may propose to'),
   tag: repeatable(KeyLimits.shape.tags.default([]), '<tag>', 'a tag of pages that it may propose to'),
 }

@@ -16,7 +16,7 @@ export function addLintCommand(program: Command): void {
       .command('lint')
       .description('look for broken links, gaps, orphans and contradictions, and propose what is found to the curators')
       .addHelpText('after', '\nSafe to run next to a running server. Each finding is proposed once.'),
-    Selection.extend({ dryRun: flag('only say what is found') }),
+    Selection.extend({ dryRun: flag('only report what is found') }),
     ({ dryRun: isDryRun = false, ...selection }, environment) =>
       withContext(environment, async (ctx) => {
         const kbs: LintReport[] = []

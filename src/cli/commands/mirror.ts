@@ -13,9 +13,9 @@ import { argument, option } from '../options.ts'
 import { requireTenant, withContext } from '../with-ganglion.ts'
 
 const Mirrored = z.object({
-  remote: argument(z.string(), 'its address, as git takes it; its main must be such a mirror, or not there yet'),
+  remote: argument(z.string(), 'address of the repository, for git; its main must be a mirror already, or missing'),
   kb: option(z.string(), '<slug>', 'the knowledge base, by slug or id'),
-  tenant: option(z.string().optional(), '<slug>', 'whose knowledge base'),
+  tenant: option(z.string().optional(), '<slug>', 'tenant of the knowledge base'),
   audience: option(z.enum(servedAudiences).default('public'), '<name>', servedAudiences.join(', ')),
 })
 const branch = 'refs/heads/main'

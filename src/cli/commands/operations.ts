@@ -96,8 +96,8 @@ export function addOperationCommands(program: Command): void {
       .description('copy everything into a folder')
       .addHelpText('after', '\nSafe to run next to a running server.'),
     z.object({
-      dir: argument(z.string().min(1), 'empty, or not there yet'),
-      check: flag('compare every file of the backup in <dir> with its checksum, and make none'),
+      dir: argument(z.string().min(1), 'new or empty folder'),
+      check: flag('compare every file of the backup in <dir> with its checksum; make no backup'),
     }),
     async ({ dir: target, check }, environment) => {
       if (check) return checkBackup(target)
@@ -123,8 +123,8 @@ export function addOperationCommands(program: Command): void {
       ),
     z.object({
       dir: argument(z.string().min(1), 'the backup'),
-      move: flag('nobody has written since the backup: sessions, one-time links and seqIds go on where they were'),
-      allowMissing: flag('restore the rest where the backup has lost bytes of Sources, and name them'),
+      move: flag('keep sessions, one-time links and the next seqIds; only if nothing was written since the backup'),
+      allowMissing: flag('restore a backup that lacks bytes of Sources, and list what is missing'),
     }),
     async ({ dir, move: isMove, allowMissing }, { dataDir, database, bucket, objects }) => {
       const restored = await restore(dir, { dataDir, database, bucket, objects }, { isMove, allowMissing })

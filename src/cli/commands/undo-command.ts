@@ -30,13 +30,13 @@ const sentences = {
 
 const Options = z.object({
   kb: option(z.string().min(1), '<slug>', 'the knowledge base'),
-  since: option(Since, '<time>', 'from when on: a day, a time with its zone, or 30m, 4h or 2d ago'),
+  since: option(Since, '<time>', 'start of the time: a day, a time with its zone, or an age such as 30m, 4h or 2d'),
   key: writer('key', '<name>', 'what an API key sent or pushed, by its name or UUID'),
   person: writer('person', '<email>', 'what a person wrote, by their e-mail address or UUID'),
   connector: writer('connector', '<name>', 'what came through a connector'),
   source: writer('source', '<uuid>', 'what was made of a Source, in all its editions'),
   model: writer('model', '<name>', 'what a language model wrote'),
-  dryRun: flag('only say what would be proposed'),
+  dryRun: flag('only report what would be proposed'),
 })
 
 function writer(kind: UndoInput['by'], value: string, text: string) {

@@ -14,14 +14,14 @@ import { progressBar } from '../progress-bar.ts'
 
 const UploadId = z.uuid('must be the id of an upload')
 const Options = z.object({
-  files: argument(z.array(z.string()).min(1), 'what to upload; large ones go in chunks', '...'),
+  files: argument(z.array(z.string()).min(1), 'files to upload; large ones are sent in chunks', '...'),
   kb: option(z.string().min(1), '<slug>', 'the knowledge base'),
   path: option(z.string().optional(), '<folder>', 'folder in its tree of Sources (default: /)'),
   tag: repeatable(z.array(z.string()).default([]), '<tag>', 'for the Neurons'),
-  force: flag('also where the knowledge base has the same bytes already'),
-  replace: flag('each as the next edition of the file of its name in the folder'),
-  wait: flag('until the files are ingested'),
-  resume: option(UploadId.optional(), '<upload>', 'go on with an upload in chunks that broke off, of one file'),
+  force: flag('upload a file even if the knowledge base has the same bytes already'),
+  replace: flag('replace the file of the same name in the folder with a new edition'),
+  wait: flag('wait until the files are ingested'),
+  resume: option(UploadId.optional(), '<upload>', 'resume the interrupted upload of one large file, by its id'),
 })
 type Options = z.output<typeof Options>
 

@@ -33,9 +33,9 @@ export function addUserCommands(program: Command): void {
       .description('make a user; prints the link by which they choose a password, for a day')
       .addHelpText('after', '\nExample:\n  ganglion user create ada@example.com --tenant acme --role admin --name Ada'),
     OneUser.extend({
-      tenant: option(z.string(), '<slug>', 'where they work'),
-      role: option(PersonRole.default('curator'), '<role>', `what they may do there: ${roles}`),
-      name: option(PersonName.optional(), '<name>', 'what people call them (default: the first part of the e-mail)'),
+      tenant: option(z.string(), '<slug>', 'tenant that the user works in'),
+      role: option(PersonRole.default('curator'), '<role>', `role in the tenant: ${roles}`),
+      name: option(PersonName.optional(), '<name>', 'display name (default: the first part of the e-mail)'),
     }),
     ({ email, tenant, role, name = email.slice(0, email.indexOf('@')) }, environment) =>
       withContext(environment, async (ctx) => {
@@ -65,8 +65,8 @@ export function addUserCommands(program: Command): void {
       .description("change a user's name, or their role in a tenant")
       .addHelpText('after', '\nExample:\n  ganglion user set ada@example.com --tenant acme --role reader'),
     OneUser.extend({
-      name: option(PersonName.optional(), '<name>', 'what people call them'),
-      tenant: option(z.string().optional(), '<slug>', 'where the role is'),
+      name: option(PersonName.optional(), '<name>', 'display name'),
+      tenant: option(z.string().optional(), '<slug>', 'tenant in which the role changes'),
       role: option(z.enum([...PersonRole.options, 'none']).optional(), '<role>', `${roles}, or none`),
     })
       .refine(({ tenant, role }) => (tenant === undefined) === (role === undefined), '--tenant and --role go together')
