@@ -20,7 +20,7 @@ export type CandidateAct = 'submit' | 'approve' | 'dismiss' | 'reopen' | 'commen
 type AnswerTester = {
   /** Returns how approvals change the results of tests. @throws {GanglionError} `not_found`, `not_pending` */
   effects: (kb: KnowledgeBase, candidateIds: readonly string[]) => Promise<TestEffects> | undefined
-  /** Returns the results on main. @throws {GanglionError} `unavailable` */
+  /** Returns the results of the answer tests of main. @throws {GanglionError} `unavailable` */
   results: (kb: KnowledgeBase) => Promise<TestResult[]> | undefined
 }
 

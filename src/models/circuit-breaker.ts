@@ -12,7 +12,7 @@ export class ModelSilent extends Error {
   override readonly name = 'ModelSilent'
 }
 
-/** Thrown if the responses are invalid, so the server is not such a model. */
+/** Thrown if the responses do not follow the API of the model. Counts as an outage. */
 export class ModelUnusable extends Error {
   override readonly name = 'ModelUnusable'
 }

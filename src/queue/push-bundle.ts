@@ -63,7 +63,7 @@ function verbOf(sql: AllTables, { target, removes }: Mate): string {
   return findNeuron(sql, target) === undefined ? 'Restores' : 'Changes'
 }
 
-/** True if the pushed file differs from that on main, wherever it is. */
+/** True if the pushed file differs from that on main, even at another path. */
 function isEdited(sql: AllTables, { target, removes, pushed }: Mate): boolean {
   const now = target === null ? undefined : findNeuron(sql, target)
   return !removes && now !== undefined && now.blob !== pushed

@@ -107,7 +107,7 @@ function parse(source: string): Root | undefined {
   try {
     return parseMarkdown(source)
   } catch (error) {
-    // Nesting has exhausted the stack.
+    // Deeply nested Markdown has exhausted the stack of the parser.
     if (error instanceof RangeError) return undefined
     throw error
   }

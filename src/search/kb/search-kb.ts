@@ -229,7 +229,7 @@ class SearchAnswers {
     const isCurrent = known !== undefined && known.state === state
     if (isCurrent && (known.database === undefined || known.database === database)) return known.found
     const found = await find()
-    // A result found during a change may mix both states.
+    // A result found while the index changed may mix both states, so it is not cached.
     if (state === undefined || state !== index.currentState) return found
     const hasSource = found.hits.some(({ kind }) => kind === 'source')
     if (hasSource && database === undefined) return found

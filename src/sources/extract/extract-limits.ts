@@ -4,7 +4,7 @@ export type ExtractLimits = {
   cpuTime: number
   /** Maximum bytes of resident memory. */
   memory: number
-  /** Maximum bytes of the reply. */
+  /** Maximum bytes that the process may return. */
   output: number
 }
 

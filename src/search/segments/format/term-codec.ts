@@ -109,7 +109,7 @@ function encodeBlock(postings: PostingBuffer, start: number, end: number, last: 
   }
 }
 
-/** Decodes `count` postings into the arrays. @returns the last chunk */
+/** Decodes `count` postings into `chunks` and `frequencies`, from index `to`. @returns the id of the last chunk */
 export function decodeBlock(
   reader: ByteReader,
   count: number,

@@ -224,7 +224,7 @@ function inline(element: XmlElement, context: InlineContext): string {
     case 'r':
       return inlineXml([element], context)
     case 'fldChar':
-      // The result of a checkbox or a list is only in its data.
+      // A form field such as a checkbox or a list stores its value only in `ffData`.
       return emptyTag(element) + textXml(fieldValue(child(element, 'ffData')), context)
     default:
       return `${beginTag(name, attributes)}${inlineXml(children, context)}</w:${name}>`
