@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { openContext } from '../../../src/app/open-context.ts'
 import { createKnowledgeBase } from '../../../src/kb/create-kb.ts'
@@ -22,6 +23,7 @@ test('what another program commits is in the projection within a second, before 
     const head = nativeGit(clone, ['rev-parse', 'HEAD'])
     await eventually(() => expect(seen()).toBe(head))
     nativeGit(gitDir, ['pack-refs', '--all'])
+    await delay(200) // The watcher sees that the file of main is gone.
   }
   await ctx.close()
   expect(errors).toEqual([])
