@@ -13,10 +13,13 @@ if (caches) {
   process.env.NODE_COMPILE_CACHE ??= folder
 }
 
-// A reader that has left, as `head` does, ends no work and is no failure.
-for (const stream of [process.stdout, process.stderr]) {
+// A reader that has left, as `head` does, ends no work and is no failure. Nor is a log whose disk is full.
+for (const [stream, ...harmless] of /** @type {const} */ ([
+  [process.stdout, 'EPIPE'],
+  [process.stderr, 'EPIPE', 'ENOSPC', 'EDQUOT'],
+])) {
   stream.on('error', (error) => {
-    if (!('code' in error) || error.code !== 'EPIPE') throw error
+    if (!('code' in error) || !harmless.some((code) => code === error.code)) throw error
   })
 }
 

@@ -1,9 +1,12 @@
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { createInterface } from 'node:readline'
+import { expect, onTestFinished, test } from 'vitest'
 import { isToken } from '../../../src/state/accounts/secret.ts'
 import { tempDir } from '../../support/temp.ts'
-import { bearer, ganglionJson, ganglionProcess, serve, takenPort } from '../support.ts'
+import { bearer, ganglionJson, ganglionProcess, main, serve, takenPort } from '../support.ts'
 
 const setUpUrl = expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/set-up\?link=[\w-]{43}$/)
 
@@ -57,6 +60,18 @@ test('a port that is taken ends the start, before any key is made', async () => 
   expect(stderr).toContain('EADDRINUSE')
   expect((await ganglionJson(['key', 'list', '--data', data])).json).toEqual({ keys: [] })
   expect((await serve(data)).line).toMatchObject({ curatorToken: expect.toSatisfy(isToken) })
+})
+
+test.runIf(existsSync('/dev/full'))('a log on a full disk ends no server', async () => {
+  const settings = { GANGLION_PORT: '0', GANGLION_LOG_LEVEL: 'info' }
+  const args = ['-c', 'exec "$@" 2>/dev/full', 'sh', process.execPath, main, 'serve', '--json', '--data', tempDir()]
+  const child = spawn('sh', args, { env: { ...process.env, ...settings } })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const exit = once(child, 'exit')
+  const [line] = await Promise.race([once(createInterface(child.stdout), 'line'), exit])
+  for (let n = 0; n < 3; n++) expect((await fetch(`${JSON.parse(line).url}/healthz`)).status).toBe(200)
+  child.kill('SIGTERM')
+  expect(await exit).toEqual([0, null])
 })
 
 test('what was asked before SIGTERM is answered before the end, SIGHUP is ignored, and the last line says why it ended', async () => {
