@@ -7,6 +7,7 @@ import { readTags } from '../../src/pages/read-tags.ts'
 import { readTree, type TreeQuery } from '../../src/pages/read-tree.ts'
 import type { Caller } from '../../src/rules/access/caller.ts'
 import { neuronText, seq, type WrittenBed, writtenBed } from '../kb/support/written-neurons.ts'
+import { fc } from '../support/properties.ts'
 
 const hidden = { tags: ['internal', 'Secret'] }
 
@@ -64,6 +65,39 @@ describe('the tree', () => {
     const foreign = Buffer.from('kb.yaml').toString('base64url')
     await expect(tree(bed, bed.reader, { cursor: foreign })).rejects.toThrow()
   })
+})
+
+const segments = fc.array(fc.constantFrom('a', 'a.b', 'a-', 'a0', 'b', '!', '~', 'ü', '😀', '\uffff'), {
+  minLength: 1,
+  maxLength: 3,
+})
+const written = fc.record({ path: segments.map((names) => names.join('/')), isHidden: fc.boolean() })
+const files = fc.uniqueArray(written, { minLength: 1, maxLength: 40, selector: ({ path }) => path })
+
+test('the tree has in each folder what the caller sees, by its bytes, in pages of any size', async () => {
+  const check = async (pages: { path: string; isHidden: boolean }[], limit: number) => {
+    const bed = await writtenBed()
+    const texts = pages.map(({ isHidden }, n) => neuronText(n + 1, { title: 'T', ...(isHidden ? hidden : {}) }))
+    bed.write(Object.fromEntries(pages.map(({ path }, n) => [`${path}.md`, texts[n] ?? ''])))
+    for (const caller of [bed.curator, bed.reader]) {
+      const visible = pages
+        .filter(({ isHidden }) => caller === bed.curator || !isHidden)
+        .map(({ path }) => `${path}.md`)
+      const starts = visible.flatMap((path) => [...path.matchAll(/\//g)].map(({ index }) => path.slice(0, index + 1)))
+      for (const start of new Set(['', ...starts])) {
+        const below = visible.filter((path) => path.startsWith(start)).map((path) => path.slice(start.length))
+        const entries = new Set(below.map((path) => path.replace(/\/.*/su, '/')))
+        const found: string[] = []
+        for (let cursor: string | null | undefined; cursor !== null; ) {
+          const read = tree(bed, caller, { folder: start.slice(0, -1), limit, cursor })
+          found.push(...(await names(read)))
+          cursor = (await read).nextCursor
+        }
+        expect(found, start).toEqual([...entries].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))))
+      }
+    }
+  }
+  await fc.assert(fc.asyncProperty(files, fc.integer({ min: 1, max: 5 }), check), { numRuns: 8 })
 })
 
 describe('tags', () => {
