@@ -127,7 +127,7 @@ export function hasOwnAudience({ neuron }: CheckedFile): boolean {
  * audience of the team's own, unless it is almost that of a served audience.
  * @param named audiences that `kb.yaml` and the pages that are not among the files name
  */
-export function checkAudiences(files: readonly CheckedFile[], named: ReadonlySet<string>): Finding[] {
+function checkAudiences(files: readonly CheckedFile[], named: ReadonlySet<string>): Finding[] {
   const uses = Map.groupBy(
     files.flatMap(({ path, neuron }) => [...new Set(neuron?.fields.audience)].map((name) => ({ path, name }))),
     ({ name }) => name,
