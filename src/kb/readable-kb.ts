@@ -36,10 +36,10 @@ export class PerCommit<Value> {
   /** @param key identifies the value and its audience */
   get(kb: Pick<ReadableKb, 'heads'>, key: string, make: () => Promise<Value>): Promise<Value> {
     const { main } = kb.heads()
-    let kept = this.#kept.get(kb)
-    if (kept?.main !== main) kept = undefined
-    const values = kept?.values ?? new LRUCache({ max: maxKept })
-    if (kept === undefined) this.#kept.set(kb, { main, values })
+    const kept = this.#kept.get(kb)
+    const values =
+      kept !== undefined && kept.main === main ? kept.values : new LRUCache<string, Promise<Value>>({ max: maxKept })
+    if (values !== kept?.values) this.#kept.set(kb, { main, values })
     const known = values.get(key)
     if (known !== undefined) return known
     const value = make()

@@ -43,8 +43,9 @@ function branch([level, ...deeper]: readonly TreePage[], neuron: Place['neuron']
   // Sorts by what is shown: file names may end in random characters.
   const shown = (entry: TreeEntry) => (entry.kind === 'folder' ? `0 ${entry.name}` : `1 ${entry.title} ${entry.seqId}`)
   // The page itself may be beyond the first entries of its folder.
-  const isBeyond = deeper.length === 0 && nextCursor !== null && !entries.some((entry) => isOf(entry, neuron))
-  const all = isBeyond && neuron !== undefined ? [...entries, { kind: 'page' as const, name: '', ...neuron }] : entries
+  const isCut = neuron !== undefined && deeper.length === 0 && nextCursor !== null
+  const isMissing = isCut && !entries.some((entry) => isOf(entry, neuron))
+  const all = isMissing ? [...entries, { kind: 'page' as const, name: '', ...neuron }] : entries
   const inOrder = all.toSorted((one, other) => (shown(one) < shown(other) ? -1 : 1))
   return html`<ul>${inOrder.map((entry) =>
     entry.kind === 'folder'
