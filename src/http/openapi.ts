@@ -199,7 +199,7 @@ function toJsonSchema(
   part: 'body' | 'querystring' | 'params' | 'headers' | 'response',
   components: Map<string, JsonSchema>,
 ): JsonSchema {
-  // As a property, a named schema becomes a reference, as it does inside other schemas.
+  // A named schema becomes a reference if it is a property, as it does inside other schemas.
   const { properties, $defs } = withReferences(
     z.toJSONSchema(z.object({ schema }), {
       io: part === 'response' ? 'output' : 'input',

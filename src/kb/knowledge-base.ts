@@ -117,7 +117,7 @@ export class KnowledgeBase extends FollowedKb {
     await clearAbandonedPacks(gitDir)
     await clearAbandonedQuarantines(gitDir)
     if (!this.projection.hasAllIndexes()) {
-      // Without these indexes it is slower; the next opening retries.
+      // Queries are only slower without these indexes; the next opening retries.
       await this.alone(() => this.projection.completeIndexes()).catch((error: unknown) => {
         if (!isStorageFull(error)) throw error
       })

@@ -47,7 +47,7 @@ function wordsIn(text: string, analyser: Analyser): { tokens: Token[]; surface: 
   const runs: Token[][] = []
   let lastEnd = -1
   for (const token of analyser.tokens(text)) {
-    // In scripts without spaces, tokens are overlapping pairs of characters. The previous pair covers this one.
+    // Scripts without spaces give overlapping pairs of characters as tokens. The previous pair covers this one.
     if (token.end === lastEnd) continue
     const isJoined = lastEnd >= 0 && /^[-_.'’]?$/.test(text.slice(lastEnd, token.start))
     if (isJoined && !isUnspaced(text.slice(token.start, token.end))) runs.at(-1)?.push(token)

@@ -12,7 +12,7 @@ import {
 
 const delay = 500
 
-// Without storage, no drafts are kept. Without a connection, they are.
+// Drafts are kept if there is storage, also without a connection.
 const forgotten = forgetSent(localStorage, isSubmitted).catch(() => {})
 const form = document.querySelector<HTMLFormElement>('form[data-draft]')
 if (form !== null) keepDrafts(form, JSON.parse(form.dataset.draft ?? '[]'))

@@ -104,7 +104,7 @@ export class Spawner {
     const ended = this.#untilEnded(answers, answer.pid)
     ended.catch(() => {}) // The caller need not await the end.
     const stdin = order.hasInput ? streams.shift() : undefined
-    // Without reading, the end of standard input would not be noticed.
+    // The end of standard input is noticed only if it is read.
     stdin?.resume()
     const [stdout = control, ...channels] = streams
     const kill = (signal: NodeJS.Signals) => void control.write(`${signal}\n`)

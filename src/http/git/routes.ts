@@ -94,7 +94,7 @@ export function gitRoutes(
     async (request, reply) => exchange(request, reply, request.params, 'receive-pack'),
   )
 
-  // Without this route, Git LFS reports that the repository is missing.
+  // Git LFS would report that the repository is missing if there were no such route.
   app.post('/:tenant/:repository/info/lfs/objects/batch', { schema }, async (request, reply) => {
     await doorFor(request, request.params)
     reply.code(501).type('application/vnd.git-lfs+json')

@@ -221,7 +221,7 @@ export class IndexFollower {
           }
           const text = await this.#kb.repository.readTextOnce(neuron.blob)
           length += text.length
-          // Without a parser thread, dividing a page blocks, so other work runs first.
+          // Dividing a page blocks if there is no parser thread, so other work runs first.
           await pause()
           const candidates = () => candidatesOf(this.#kb.projection.read, key)
           const document = neuronDocument(neuron, { text, candidates }, this.#options.parser)

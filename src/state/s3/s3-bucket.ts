@@ -213,7 +213,7 @@ export class S3Bucket {
     for (let attempt = 1; ; attempt++) {
       const datetime = new Date(Date.now() + this.#ahead).toISOString().replace(/[-:]|\.\d+/g, '')
       const signed = await this.#client.sign(url, { ...request, aws: { datetime } })
-      // As an option of `Request`, the signal would have no effect after the request is garbage-collected.
+      // The signal would have no effect as an option of `Request` once the request is garbage-collected.
       const answer = await fetch(signed, { signal })
       if ((answer.status < 500 && answer.status !== 429) || attempt === attempts) return answer
       await discard(answer)

@@ -107,6 +107,6 @@ function stemOf(filename: string): string {
     .replace(/\.[^.\s]{1,5}$/, '')
     .replace(/(?:%20|[_+\s])+/g, ' ')
     .trim()
-  // In a name of several words, hyphens are kept. Between digits they may be part of a date.
+  // Hyphens are kept in a name of several words. Between digits they may be part of a date.
   return stem.includes(' ') ? stem : stem.replace(/(?<!\d)-+|-+(?!\d)/g, ' ').trim()
 }

@@ -88,7 +88,7 @@ function gifPixels(bytes: Buffer): Pixels {
 
 async function webpPixels(bytes: Buffer): Promise<Pixels> {
   const codec = import.meta.resolve('@jsquash/webp/codec/dec/webp_dec.wasm')
-  // Without the binary, the module would `fetch` a file URL, which Node does not support.
+  // The module would `fetch` a file URL if it were not given the binary, which Node does not support.
   const options = { noInitialRun: true, wasmBinary: await readFile(fileURLToPath(codec)) }
   await initWebp(options)
   return decodeWebp(new Uint8Array(bytes).buffer)

@@ -64,7 +64,7 @@ type Paragraph = { text: string; size: number; rows: number; isHyphenated: boole
 /** Groups rows into paragraphs. @param size font size of the page */
 function paragraphsOf(asPrinted: readonly OcrRow[], size: number): string[] {
   const texts = asPrinted.map((row) => textOf(row.boxes))
-  // In right-to-left text, indents are on the right and short last lines end on the left.
+  // Right-to-left text has its indents on the right, and its short last lines end on the left.
   const isMirrored = isFromRight(texts.join(' '))
   const rows = isMirrored ? asPrinted.map((row) => ({ ...row, left: -row.right, right: -row.left })) : asPrinted
   const pitch = median(rows.slice(1).map(({ top }, at) => top - (rows[at]?.top ?? 0)))

@@ -26,7 +26,7 @@ const anyFence = /```|~~~/
 /**
  * Returns which lines of Markdown are fenced code (CommonMark, GFM). HTML is text here. Takes linear time.
  * Follows the parsing strategy in CommonMark's appendix: which open containers continue, which begin, and what the rest of the line is.
- * Where parsers differ, the open containers are unknown until a line that ends all of them. If a fence comes before such a line, no later
+ * The open containers are unknown where parsers differ, until a line that ends all of them. If a fence comes before such a line, no later
  * line counts as fenced.
  */
 export function fencedLines(lines: readonly string[]): boolean[] {
@@ -60,7 +60,7 @@ class FenceScan {
   #restart(): void {
     this.#knows = 'all'
     this.#containers = []
-    // In micromark, blank lines do not end it.
+    // Micromark does not end it at blank lines.
     this.#leaf = { is: 'indented code' }
   }
 

@@ -55,7 +55,7 @@ export class KeptConnection {
     client.on('error', () => lost.abort()).on('end', () => lost.abort())
     try {
       await client.connect()
-      // With keepalives, the server detects that this machine is gone, and releases its locks.
+      // Keepalives let the server detect that this machine is gone, and release its locks.
       await client.query('set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3')
       await this.#uses.opened?.(client)
       while (!over.aborted) {

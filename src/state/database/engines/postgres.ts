@@ -128,7 +128,7 @@ async function compact(address: string): Promise<void> {
       if (some.length === 0) await sql`alter table ${table} ${sql.join(same)}`.execute(db)
     }
     for (const statement of ['analyze', 'vacuum full']) await sql.raw(statement).execute(db)
-    // Without the right to do this, the server does it by itself within minutes.
+    // The server does it by itself within minutes if this user may not.
     await sql`checkpoint`.execute(db).catch(() => {})
   } finally {
     await db.destroy()
@@ -143,7 +143,7 @@ async function sizeOf(db: Kysely<Schema>): Promise<number> {
 /** Returns the options of a connection. @param name shown in the server's list of connections */
 function optionsOf(address: string, name = 'ganglion'): PoolConfig {
   const url = new URL(address)
-  // With this, `sslmode` has the same meaning as in every other client of PostgreSQL.
+  // This gives `sslmode` the same meaning as in every other client of PostgreSQL.
   url.searchParams.set('uselibpqcompat', 'true')
   return {
     connectionString: url.href,
