@@ -94,5 +94,7 @@ export async function serve(
     once(createInterface(child.stdout), 'line'),
     once(child, 'exit').then(([code]) => Promise.reject(new Error(`serve ended with ${code}`))),
   ])
-  return { child, line: JSON.parse(String(line)), log }
+  const printed = JSON.parse(String(line))
+  if (printed.url === undefined) throw new Error(`serve has not started: ${line} ${log.join('')}`)
+  return { child, line: printed, log }
 }
