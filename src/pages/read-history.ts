@@ -5,7 +5,7 @@ import { type KbView, openView, type ViewedKb } from '../kb/access/kb-view.ts'
 import type { Context } from '../kb/context.ts'
 import { titleOf } from '../kb/projection/neuron-queries.ts'
 import { type VersionRow, versionBefore, versionsBefore } from '../kb/projection/version-queries.ts'
-import { type KbLabel, kbLabel } from '../kb/readable-kb.ts'
+import { type KbLabel, kbLabel, PerCommit } from '../kb/readable-kb.ts'
 import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
 import { neuronTitle } from '../markdown/neuron-title.ts'
 import { accessIn } from '../markdown/page-tags.ts'
@@ -36,6 +36,8 @@ type Version = VersionRow & { candidateId: string | null; shownBlob: string | nu
 
 const noContent = { content: '', text: '' }
 
+const histories = new PerCommit<PageHistory>()
+
 /**
  * Returns the versions of a Neuron that the caller may see, also of a removed one. A caller who may not see the present Neuron sees none of
  * them, and versions that were hidden themselves are left out.
@@ -52,6 +54,14 @@ export async function readHistory(
   }: { kb: string; seqId: string; before?: number | undefined; limit: number },
 ): Promise<PageHistory> {
   const view = await openView(ctx, caller, kbName)
+  const key = `${view.audience} ${seqId} ${before} ${limit}`
+  return histories.get(view.kb, key, () => historyIn(view, { seqId, before, limit }))
+}
+
+async function historyIn(
+  view: KbView,
+  { seqId, before, limit }: { seqId: string; before: number; limit: number },
+): Promise<PageHistory> {
   const versions: PageVersion[] = []
   let next: number | null = null
   for (const row of await versionRows(view, seqId, before)) {
