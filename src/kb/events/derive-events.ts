@@ -34,6 +34,19 @@ const chunkSize = 500
  * projection must be at `to`, or beyond.
  */
 export async function* deriveEvents(kb: KnowledgeBase, from: LoggedHeads, to: LoggedHeads): AsyncGenerator<Step> {
+  let step: Step | undefined
+  for await (const { heads, events } of stepsOfRefs(kb, from, to)) {
+    if (step !== undefined && step.events.length + events.length > chunkSize) {
+      yield step
+      step = undefined
+    }
+    // Few events of both refs, as of an approval, are logged in one transaction.
+    step = { heads, events: [...(step?.events ?? []), ...events] }
+  }
+  if (step !== undefined) yield step
+}
+
+async function* stepsOfRefs(kb: KnowledgeBase, from: LoggedHeads, to: LoggedHeads): AsyncGenerator<Step> {
   for await (const { queue, events } of queueSteps(kb, from.queue, to.queue)) {
     yield { heads: { main: from.main, queue }, events }
   }
