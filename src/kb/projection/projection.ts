@@ -1,7 +1,7 @@
 import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { DatabaseSync, type SQLTagStore, type StatementSync } from 'node:sqlite'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
-import { isBusy } from '../../state/database/engines/sqlite.ts'
+import { configureRebuildable, isBusy } from '../../state/database/engines/sqlite.ts'
 import { endSharedTurn, onceInTurn } from '../../system/concurrency/shared-turn.ts'
 import { readIfThere } from '../../system/read-if-there.ts'
 import { type ChangedRows, laidOverTables, noteChanges, openLaidOver } from './changed-rows.ts'
@@ -263,7 +263,7 @@ function openFile(file: string): DatabaseSync {
   if (known !== undefined) return known
   for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true })
   const fresh = new DatabaseSync(file, { timeout: 10_000 })
-  configure(fresh)
+  configureRebuildable(fresh)
   createTables(fresh)
   return fresh
 }
@@ -273,7 +273,7 @@ function openIfSound(file: string): DatabaseSync | undefined {
   const isKnown = isAsClosed(file)
   const db = new DatabaseSync(file, { timeout: 10_000 })
   try {
-    configure(db)
+    configureRebuildable(db)
     const { user_version: version } = db.prepare('PRAGMA user_version').get() ?? {}
     if (version === 0) createTables(db)
     const isSound = (version === 0 || version === projectionVersion) && (isKnown || isWhole(db))
@@ -286,10 +286,6 @@ function openIfSound(file: string): DatabaseSync | undefined {
   }
   db.close()
   return undefined
-}
-
-function configure(db: DatabaseSync): void {
-  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
 }
 
 /** True if the file is unchanged since it was closed in order. A full check takes time proportional to its size. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { rmSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import { configureRebuildable } from '../../state/database/engines/sqlite.ts'
 
 /** Milliseconds that a statement waits for another process, during which all indexes of this process wait. */
 const timeout = 2_000
@@ -34,7 +35,7 @@ export type FileTables = Checks & {
 export function openSound(file: string, { bigTables = [], limit = maxChecked }: Checks = {}): DatabaseSync {
   const db = new DatabaseSync(file, { timeout })
   try {
-    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
+    configureRebuildable(db)
     const names = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0").all()
     // Checks table by table: a check of the whole file would include FTS5's own structures, which takes ten times as long.
     const isBig = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > limit
