@@ -44,6 +44,40 @@ describe.each(['minisearch', 'segments'] as const)('%s', (engine) => {
     expect(keysOf(index, '"policy when"')).toEqual([])
   })
 
+  test('a quoted word comes first where a page has it as typed', () => {
+    const others = Array.from({ length: 60 }, (_, at) => page(`o_${at}`, 'Approved, approves, approving: approve.'))
+    const filler = 'Much else is said here about the way that pages take, and who reads them.'
+    const typed = Array.from({ length: 8 }, (_, at) => page(`t_${at}`, [filler, `${filler} One Approval, in passing.`]))
+    const named = page('n_1', filler, { title: 'Steps', aliases: ['approval'] })
+    const index = newIndex(engine, [...others, ...typed, named, page('x_1', 'The approvals are many.')])
+    const expected = [...typed.map(({ key }) => key), 'n_1'].sort()
+    expect(keysOf(index, 'approval', { ...curator, limit: 9 }).sort()).not.toEqual(expected)
+    const { hits, total } = index.search('"approval"', { ...curator, limit: 100 })
+    expect(total).toBe(70)
+    expect(hits).toHaveLength(70)
+    const keys = hits.map(({ key }) => key)
+    expect(keys.slice(0, 9).sort()).toEqual(expected)
+    expect(hits.every(({ rank }, at) => at === 0 || rank <= (hits[at - 1]?.rank ?? 0))).toBe(true)
+    for (const offset of [0, 7, 14]) {
+      expect(keysOf(index, '“approval”', { ...curator, limit: 7, offset })).toEqual(keys.slice(offset, offset + 7))
+    }
+  })
+
+  test('a quoted phrase comes first where a page has it as typed', () => {
+    const index = newIndex(engine, [
+      page('f_1', 'Approved candidates. Approved candidates. Approves candidates.', { title: 'Approved candidates' }),
+      page('f_2', 'Approve the rest, and a candidate. They approve candidates. A candidate approved candidates.'),
+      page('f_3', 'It is long before anybody can say that this is an approved\ncandidate (or not), or what it is.'),
+      page('f_4', '東京都の支店は九時に開きます。'),
+      page('f_5', '東京都の支店。東京都の支店。'),
+    ])
+    expect(keysOf(index, '"approved candidate"')[0]).toBe('f_3')
+    expect(keysOf(index, '"APPROVED Candidate."')[0]).toBe('f_3')
+    expect(keysOf(index, '"approved candidate" say')).toEqual(['f_3'])
+    expect(keysOf(index, '"approves candidates" "approved candidate" OR candidate')[0]).toBe('f_1')
+    expect(keysOf(index, '"東京都の支店"').sort()).toEqual(['f_4', 'f_5'])
+  })
+
   test('OR, NOT, - and prefixes', () => {
     const index = newIndex(engine, handbook)
     expect(keysOf(index, 'ticket OR calendar').sort()).toEqual(['h_1', 'h_2', 'h_4'])

@@ -1,19 +1,23 @@
 import { matchesOf } from '../excerpt/highlight.ts'
 import type { Visible } from '../index/catalog.ts'
 import type { Deadline } from '../index/deadline.ts'
+import { boundary } from '../index/page-terms.ts'
 import type { IndexParts, PageMatches, ScoredChunk } from '../index/term-engine.ts'
 import { type Correction, correctionOf, type Suspect, suspectOf, type Vocabulary } from '../query/corrections.ts'
 import { type ParsedQuery, type QueryPart, wholeQuery, withNames, withWholeName } from '../query/parse-query.ts'
 import { type Leaf, leavesOf, type Query, withoutBonus } from '../query/query-tree.ts'
-import { joinWords } from '../query/query-words.ts'
+import { joinWords, literalOf } from '../query/query-words.ts'
 import { SearchTimeout } from '../search-index.ts'
 import type { Analyser } from '../text/analyser.ts'
 import { isWithinEdits } from '../text/edit-rows.ts'
-import { initialismsMeant } from '../text/name-terms.ts'
+import { initialismsMeant, wholeName } from '../text/name-terms.ts'
+import { unspaced } from '../text/script.ts'
 import { foldWord } from '../text/spelling.ts'
 
 /** Maximum words of a query to correct: each takes a walk through the terms. */
 const maxSuspects = 4
+/** Maximum chunks that are read to find phrases as they were typed. */
+const maxCompared = 1_000
 /** Maximum words that an initialism stands for, and its weight compared with these words. */
 const [maxInitials, initialsWeight] = [6, 0.8]
 
@@ -45,13 +49,60 @@ export function pagesForAnswer(q: string, parsed: ParsedQuery, index: IndexParts
   const named = withNames(parsed, index.analyser)
   const query = wholeQuery(named)
   const exact = index.engine.search(query, scope.visible, scope.limit, scope.deadline, scope.allowedPages)
-  const first = { pages: exact.pages, leaves: shownLeavesOf(query) }
+  const leaves = shownLeavesOf(query)
   try {
+    const first = quotedFirst(parsed, query, exact, index, scope).map((pages) => ({ pages, leaves }))
     return forgive(q, named, { exact, first }, index, scope)
   } catch (error) {
     if (!(error instanceof SearchTimeout) || exact.total === 0) throw error
-    return result([first], exact.matching, exact.total)
+    return result([{ pages: exact.pages, leaves }], exact.matching, exact.total)
   }
+}
+
+/** Returns the best pages, of which those that have all phrases of the query as they were typed come before those with other forms. */
+function quotedFirst(
+  { required }: ParsedQuery,
+  query: Query,
+  exact: PageMatches,
+  index: IndexParts,
+  { visible, allowedPages, limit, deadline }: Bounds,
+): ScoredChunk[][] {
+  const { engine, store, catalog, analyser } = index
+  const phrases = required.flatMap(({ quoted }) => {
+    const typed = quoted?.replace(punctuationAround, '') ?? ''
+    return typed === '' ? [] : [{ typed: literalOf(typed), name: wholeName(typed, analyser) }]
+  })
+  if (phrases.length === 0 || exact.total < 2) return [exact.pages]
+  const most = Math.max(limit, maxCompared)
+  const ranked = exact.total <= limit ? exact.pages : engine.search(query, visible, most, deadline, allowedPages).pages
+  let left = maxCompared
+  const hasPhrases = ({ page, chunk: best }: ScoredChunk) => {
+    let lacking = phrases
+    for (const chunk of new Set([best, ...catalog.chunksOf(page)])) {
+      if (left-- <= 0) break
+      deadline.check()
+      const { headings, text } = store.chunks.chunk(chunk)
+      const title = chunk === best ? store.title(page) : ''
+      const texts = literalOf([title, ...headings, text].join(` ${boundary} `))
+      lacking = lacking.filter(({ typed }) => !hasAsTyped(texts, typed))
+      if (lacking.length === 0) return true
+    }
+    const { terms } = store.chunks.terms(catalog.chunkRange(page).from)
+    return lacking.every(({ name }) => name !== undefined && terms.includes(` ${name} `))
+  }
+  const { true: first = [], false: others = [] } = Object.groupBy(ranked, (page) => `${hasPhrases(page)}`)
+  return [first.slice(0, limit), others.slice(0, Math.max(0, limit - first.length))]
+}
+
+const letter = new RegExp(`[[\\p{L}\\p{N}]--${unspaced}]`, 'v')
+const punctuationAround = /^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu
+
+/** True if a folded text has a phrase that is not a part of longer words. */
+function hasAsTyped(text: string, phrase: string): boolean {
+  for (let at = text.indexOf(phrase); at >= 0; at = text.indexOf(phrase, at + 1)) {
+    if (!letter.test(text.charAt(at - 1)) && !letter.test(text.charAt(at + phrase.length))) return true
+  }
+  return false
 }
 
 /** Lists all pages that are not excluded, most recently changed first. */
@@ -75,7 +126,7 @@ function listPages(
 function forgive(
   q: string,
   parsed: ParsedQuery,
-  { exact, first }: { exact: PageMatches; first: Tier },
+  { exact, first }: { exact: PageMatches; first: readonly Tier[] },
   index: IndexParts,
   { visible, allowedPages, limit, deadline }: Bounds,
 ): FoundPages {
@@ -96,7 +147,7 @@ function forgive(
   const corrections = correct(parsed.required, index.analyser, vocabulary)
   const written = initialsOf(q, parsed.required, index.analyser, vocabulary)
   if (corrections.size === 0 && written.size === 0 && (exact.total > 0 || parsed.required.length === 1)) {
-    return result([first], exact.matching, exact.total)
+    return result(first, exact.matching, exact.total)
   }
   const corrected = {
     ...parsed,
@@ -119,7 +170,7 @@ function forgive(
   const exactly = exact.matching()
   const near = search(query, limit - exact.pages.length, without(allowedPages, exactly))
   if (exact.total + near.total > 0 || parsed.required.length === 1) {
-    const tiers = [first, { pages: near.pages, leaves: shownLeavesOf(query) }]
+    const tiers = [...first, { pages: near.pages, leaves: shownLeavesOf(query) }]
     return result(tiers, () => joined(exactly, near.matching()), exact.total + near.total, suggestion)
   }
   return { ...findSome(corrected, search, { allowedPages, limit }), suggestion }

@@ -15,6 +15,8 @@ export type QueryPart = {
   query: Query
   /** Typed text if the part is one word, which may be misspelled. `at`: its start in the query, in UTF-16 units. */
   word?: { text: string; at: number }
+  /** Typed text if the part is a phrase in quotes. */
+  quoted?: string
 }
 
 export type ParsedQuery = {
@@ -119,9 +121,8 @@ type Alternatives = { queries: Query[]; items: Item[] }
 function toPart({ queries, items }: Alternatives): QueryPart {
   const [item, ...others] = items
   const query = joinWords('or', queries)
-  return item === undefined || others.length > 0 || !isPlain(item)
-    ? { query }
-    : { query, word: { text: item.text, at: item.at } }
+  if (item === undefined || others.length > 0) return { query }
+  return isPlain(item) ? { query, word: { text: item.text, at: item.at } } : { query, quoted: item.text }
 }
 
 /** Makes insignificant words optional if there are others; pages that have them score higher. */
