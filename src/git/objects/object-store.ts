@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { KeyedLock } from '../../system/concurrency/keyed-lock.ts'
 import { hasCode } from '../../system/error-code.ts'
 import { readIfThere } from '../../system/read-if-there.ts'
 import { GitError } from '../git-error.ts'
@@ -40,6 +41,7 @@ export class ObjectStore {
   #folders: ObjectFolder[] | undefined
   #idle: NodeJS.Timeout | undefined
   #sliceBegan: number | undefined
+  readonly #waiting = new KeyedLock()
 
   /**
    * Opens the objects of a repository.
@@ -138,7 +140,15 @@ export class ObjectStore {
   async #first<T>(oid: Oid, use: (place: Place) => T | Promise<T>): Promise<T | undefined> {
     if (!isOid(oid)) throw new GitError('missing-object', 'not an object id')
     this.#idle = this.#idle?.refresh() ?? setTimeout(() => this.close(), idleMs).unref()
-    while (this.#isSliceOver()) await nextTurn()
+    if (!this.#isSliceOver()) return this.#firstReadable(oid, use)
+    // In order: if all reads looked for the next slice in each turn, many at once would take longer to wait than to read.
+    return this.#waiting.run('', async () => {
+      while (this.#isSliceOver()) await nextTurn()
+      return this.#firstReadable(oid, use)
+    })
+  }
+
+  async #firstReadable<T>(oid: Oid, use: (place: Place) => T | Promise<T>): Promise<T | undefined> {
     let damage: unknown
     // A pack that is missing was repacked, so a second look finds its objects in another.
     for (const isFirstLook of [true, false]) {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { isAncestor } from '../../git/history/ancestry.ts'
 import { type HistoryEntry, isOnFirstParentLine, readCommits } from '../../git/history/history.ts'
 import type { Oid } from '../../git/objects/object.ts'
@@ -194,6 +194,7 @@ async function readNeuronForIndex(path: string, text: string, parser: ParserPool
 
 /** Returns a digest of a page's title and text that ignores white space and the position in the Source. */
 function digestOf(title: string, content: string): string {
-  const said = `${title}\n${withoutOrigin(content.trimEnd()).replace(/\s+/g, ' ')}`
-  return createHash('sha256').update(said).digest('base64')
+  // Leaves single spaces as they are: replacing each takes most of the time.
+  const said = `${title}\n${withoutOrigin(content.trimEnd()).replace(/\s{2,}|[^\S ]/g, ' ')}`
+  return hash('sha256', said, 'base64')
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Access } from '../../rules/access/audience.ts'
 import type { Candidate } from '../../rules/candidates/candidate.ts'
 import { wordsWithin } from '../../rules/neurons/resemblance.ts'
@@ -20,7 +20,7 @@ export function titleKey(title: string): string {
 
 /** Returns a key that ignores white space around the content. */
 export function textKeyOf(content: string): string {
-  return createHash('sha256').update(content.trim()).digest('hex').slice(0, 32)
+  return hash('sha256', content.trim(), 'hex').slice(0, 32)
 }
 
 /** Returns the words of a candidate's title and of the beginning of its content, for FTS5's tokenizer. */

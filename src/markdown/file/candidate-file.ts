@@ -5,6 +5,7 @@ import { CandidateKind, Zone } from '../../contract/vocabulary.ts'
 import { type Candidate, decisionActions } from '../../rules/candidates/candidate.ts'
 import { parseYaml } from '../yaml/yaml.ts'
 import { fileLayout, formatFrontMatter, joinBody, splitBody } from './front-matter.ts'
+import { isJsonObject } from './neuron-fields.ts'
 
 /** Thrown if a file on the queue is not in the format of `formatCandidate`. */
 export class CandidateFileError extends Error {
@@ -24,7 +25,7 @@ const NumberText = z
 const Confidence = NumberText.pipe(z.number().min(0).max(1))
 const Impact = NumberText.pipe(z.int().nonnegative())
 /** Schema of text that is a JSON object. */
-const JsonText = z.string().refine((text) => z.looseObject({}).safeParse(jsonOf(text)).success, 'must be a JSON object')
+const JsonText = z.string().refine(isJsonObject, 'must be a JSON object')
 const Mark = z
   .literal('true')
   .transform(() => true as const)
@@ -152,14 +153,6 @@ export function tryParseCandidate(text: string): Candidate | undefined {
   } catch (error) {
     if (error instanceof CandidateFileError) return undefined
     throw error
-  }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 

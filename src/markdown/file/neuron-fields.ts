@@ -168,7 +168,7 @@ function splitAtCommas(text: string): string[] {
     .filter((part) => part !== '')
 }
 
-function isJsonObject(text: string): boolean {
+export function isJsonObject(text: string): boolean {
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -14,7 +14,13 @@ const fewSpecials = 200
 /** Cost of two nested blocks, relative to a special character times a character. */
 const nestingFactor = 5
 
+/**
+ * Characters up to which only the depth counts: the cost is at most the square of the characters, once for lazy lines, once for special
+ * characters, and {@link nestingFactor} times for nesting.
+ */
+const cheapLength = Math.sqrt(maxCost / (2 + nestingFactor)) - 1
 const depthMarker = /[ \t]*(?:>|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))/y
+const mayBeDeep = new RegExp(`^(?:${depthMarker.source}){${maxDepth}}`, 'm')
 const quotes = /^(?: {0,3}> ?)+/
 const item = /^(?:([-+*])|(\d{1,9})([.)]))([ \t]+|$)/
 const heading = /^#{1,6}[ \t]/
@@ -38,6 +44,7 @@ type Place = { quote: string; text: string; column: number }
  */
 export function isTooComplex(source: string): boolean {
   if (source.length > maxLength) return true
+  if (source.length <= cheapLength && !mayBeDeep.test(source)) return false
   const counter = new CostCounter()
   for (const { text } of linesOf(source)) {
     if (depthOf(text) > maxDepth) return true
