@@ -19,9 +19,9 @@ export type PageParts = {
   isPartial: boolean
 }
 
-export function parseInThread({ request, started }: BudgetTask<PageRequest>): PageParts {
+export function parseInThread({ request, started }: BudgetTask<readonly PageRequest[]>): PageParts[] {
   noteStart(started)
-  return parsePage(request)
+  return request.map(parsePage)
 }
 
 /** Parses a page where necessary. Unsafe for hostile text: see `parseMarkdown`. */

@@ -31,7 +31,12 @@ const idleTimeout = 30_000
 /** Maximum characters of a text that is scanned for certain links on the calling thread: a few milliseconds. */
 const soonSize = 16 * 1024
 const nothing: PageParts = { links: [], chunks: [], isPartial: false }
+/** Maximum characters and pages that a thread parses in one task: a message takes about as long as parsing a short page. */
+const maxBatch = { characters: 64 * 1024, pages: 64 }
 const maxThreads = Math.min(4, Math.max(1, availableParallelism() - 1))
+/** Page that waits for a thread. */
+type Waiting = { request: PageRequest; resolve: (parts: PageParts & Flagged) => void; reject: (error: Error) => void }
+
 /** The worker has this file's extension: `.ts` in a checkout, `.js` in the built package. */
 const workerFile = new URL(`./parse-worker${import.meta.url.slice(-3)}`, import.meta.url)
 
@@ -41,13 +46,15 @@ const workerFile = new URL(`./parse-worker${import.meta.url.slice(-3)}`, import.
  * `close`, so that no page is mistaken for one without links.
  */
 export class ParserPool {
-  readonly #pool = new BudgetPool<PageRequest, PageParts>({
+  readonly #pool = new BudgetPool<readonly PageRequest[], PageParts[]>({
     worker: workerFile,
     name: 'parseInThread',
     maxThreads,
     idleTimeout,
   })
   readonly #budget: (characters: number) => number
+  readonly #waiting: Waiting[] = []
+  #running = 0
   #isClosed = false
 
   /** Creates the pool. @param options.budget returns the CPU time for a text of so many characters, in milliseconds */
@@ -96,12 +103,46 @@ export class ParserPool {
     await this.#pool.close()
   }
 
-  async #parse(content: string, wants: PageRequest['wants']): Promise<PageParts & Flagged> {
+  #parse(content: string, wants: PageRequest['wants']): Promise<PageParts & Flagged> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ request: { content, wants }, resolve, reject })
+      this.#startThreads()
+    })
+  }
+
+  /** Gives the waiting pages to the threads that have none. */
+  #startThreads(): void {
+    for (; this.#running < maxThreads && this.#waiting.length > 0; this.#running++) {
+      void this.#parseBatch(this.#nextBatch()).finally(() => {
+        this.#running--
+        this.#startThreads()
+      })
+    }
+  }
+
+  #nextBatch(): Waiting[] {
+    let [count, characters] = [0, 0]
+    for (const { request } of this.#waiting.slice(0, maxBatch.pages)) {
+      characters += request.content.length
+      if (count > 0 && characters > maxBatch.characters) break
+      count++
+    }
+    return this.#waiting.splice(0, count)
+  }
+
+  /** Parses pages in one task. If it fails, each is parsed alone, since one of them may have spoiled the others. */
+  async #parseBatch(batch: readonly Waiting[]): Promise<void> {
+    const requests = batch.map(({ request }) => request)
     try {
-      return await this.#pool.run({ content, wants }, this.#budget(content.length))
+      const characters = requests.reduce((sum, { content }) => sum + content.length, 0)
+      const parts = await this.#pool.run(requests, this.#budget(characters))
+      for (const [at, { resolve }] of batch.entries()) resolve(parts[at] ?? nothing)
     } catch (error) {
-      if (this.#isClosed) throw new ParserClosed()
-      return { ...nothing, flag: error instanceof Error && error.name === 'AbortError' ? 'too-slow' : 'failed' }
+      const flag = error instanceof Error && error.name === 'AbortError' ? 'too-slow' : 'failed'
+      if (batch.length > 1 && !this.#isClosed) for (const one of batch) await this.#parseBatch([one])
+      else
+        for (const { resolve, reject } of batch)
+          this.#isClosed ? reject(new ParserClosed()) : resolve({ ...nothing, flag })
     }
   }
 }
