@@ -1,9 +1,9 @@
 import type { Chunk } from '../../rules/neurons/chunk.ts'
 import { append } from '../append.ts'
-import { parseParts } from '../parse/parse-parts.ts'
+import { splitParts, unlessTooComplex } from '../parse/parse-parts.ts'
 import { type BlockPiece, joinText, little, type Piece, packPieces } from '../parse/piece.ts'
 import { maxChunks, plainChunks, plainPieces } from './plain-chunks.ts'
-import { treePieces } from './tree-pieces.ts'
+import { parseShort, shortTreePieces } from './plain-paragraphs.ts'
 
 /** Maximum length of a heading that opens a section, since its text is repeated with every chunk. */
 const maxHeading = 200
@@ -18,9 +18,10 @@ type Section = { heading?: Piece; depth: number; blocks: Piece[]; children: Sect
 export function findChunks(content: string): { chunks: Chunk[]; isPartial: boolean } {
   const pieces: BlockPiece[] = []
   let isPartial = false
-  for (const { tree, source, start } of parseParts(content)) {
-    append(pieces, tree === undefined ? plainPieces(source, start) : treePieces(tree, content, start))
-    isPartial ||= tree === undefined
+  for (const { source, start } of splitParts(content)) {
+    const parsed = unlessTooComplex(source, parseShort)
+    append(pieces, parsed === undefined ? plainPieces(source, start) : shortTreePieces(parsed, content, start))
+    isPartial ||= parsed === undefined
   }
   return { chunks: chunksOf(content, pieces), isPartial }
 }

@@ -9,7 +9,7 @@ type Parser = { parse(content: string): Root }
 
 const require = createRequire(import.meta.url)
 /** Matches characters of autolinks, and of character references or escapes that may stand for them. */
-const mayHoldAddress = /[@&\\]|\/\/|www\./i
+export const mayHoldAddress = /[@&\\]|\/\/|www\./i
 /** Matches a table's delimiter row. */
 const mayHoldTable = /^[ \t>]*[|:-][|:\- \t]*$/m
 const parsers = new Map<string, Parser>()

@@ -92,10 +92,7 @@ export type ParsedPart = Part & { tree: Root | undefined }
 
 /** Parses a page, or a range of it, in parts. The length of a part bounds its time and memory. */
 export function parseParts(source: string): ParsedPart[] {
-  return splitParts(source).map((part) => ({
-    ...part,
-    tree: isTooComplex(part.source) ? undefined : parse(part.source),
-  }))
+  return splitParts(source).map((part) => ({ ...part, tree: unlessTooComplex(part.source, parseMarkdown) }))
 }
 
 /** True if a part of a page is too complex to parse. Takes linear time. */
@@ -103,9 +100,11 @@ export function hasComplexPart(page: string): boolean {
   return splitParts(page).some(({ source }) => isTooComplex(source))
 }
 
-function parse(source: string): Root | undefined {
+/** Parses a part; undefined if it is too complex. */
+export function unlessTooComplex<Parsed>(source: string, parse: (source: string) => Parsed): Parsed | undefined {
+  if (isTooComplex(source)) return undefined
   try {
-    return parseMarkdown(source)
+    return parse(source)
   } catch (error) {
     // Deeply nested Markdown has exhausted the stack of the parser.
     if (error instanceof RangeError) return undefined

@@ -26,7 +26,7 @@ export type BlockPiece = Piece & { depth?: number }
 /** Target length of a packed chunk, in characters. */
 const target = 1000
 /** Maximum length of a piece that is not split, in characters. */
-const longest = 1200
+export const longest = 1200
 /** Maximum length of a piece together with its introduction, in characters. */
 const mostIntroduced = 2 * target
 /** Maximum length of the markers and heads that a part repeats, in characters. */
