@@ -100,7 +100,7 @@ packed() {
   tarball=$(npm pack --silent --pack-destination "$work" | tail -n 1) || return 1
   suite=$(npm pack --silent --pack-destination "$work" ./dist/contract-suite | tail -n 1) || return 1
   widget=$(npm pack --silent --pack-destination "$work" ./dist/widget | tail -n 1) || return 1
-  publishable ganglion 2000 "$work/$tarball" && publishable @ganglion/check 400 "$checker" && publishable @ganglion/client 120 ./dist/client-package &&
+  publishable ganglion 3000 "$work/$tarball" && publishable @ganglion/check 400 "$checker" && publishable @ganglion/client 120 ./dist/client-package &&
     publishable @ganglion/widget 35 ./dist/widget && publishable @ganglion/contract 40 ./dist/contract-suite || return 1
   mkdir -p "$work/empty" && cd "$work/empty" && npm init --yes >/dev/null &&
     npm install --silent --no-audit --no-fund "$work/$tarball" "$work/$suite" "$work/$widget" &&
@@ -128,17 +128,34 @@ publishable() {
     grep -q 'public access' "$work/publish" || { cat "$work/publish"; return 1; }
 }
 
-# shows_demo TARBALL: npx and the package, in an empty folder, serve the demo, which finds something.
+# shows_demo TARBALL: npx and the package, in an empty folder, serve the demo, which finds something. Files that code finds by its own place
+# are served too, a clone has the pages, and a picture is read.
 shows_demo() {
-  local server key url found
+  local server key curator url found path
   mkdir "$work/demo" && cd "$work/demo" || return 1
   GANGLION_LOG_LEVEL=error GANGLION_PORT=0 setsid npx --yes --package "$1" ganglion >said &
   server=$!
   until grep -q '^  app ' said; do kill -0 "$server" && sleep 0.2 || return 1; done
-  url=$(sed -n 's/^Ganglion listens at //p' said) key=$(sed -n 's/^  app  *//p' said)
-  found=$(curl -sS "$url/api/v1/search?kb=demo&q=red+zone" -H "Authorization: Bearer $key")
+  url=$(sed -n 's/^Ganglion listens at //p' said) key=$(sed -n 's/^  app  *//p' said) curator=$(sed -n 's/^  curator  *//p' said)
+  found=$(curl -sS "$url/api/v1/search?kb=demo&q=red+zone" -H "Authorization: Bearer $key") &&
+    for path in "$(curl -sS "$url/sign-in" | grep -om 1 'assets/[^"]*js')" docs/static/swagger-ui.css widget/v1/ganglion-chat.js ci/ganglion-check.tgz; do
+      curl -fsSL "$url/$path" -o /dev/null || found=
+    done
+  git clone --quiet "${url/:\/\//:\/\/me:$curator@}/git/default/demo.git" && [ -d demo/neurons ] && reads_picture "$url" "$curator" || found=
   kill -- "-$server" && wait "$server"
   [[ $found == *'"seqId":"demo_'* ]]
+}
+
+# reads_picture URL KEY: a picture becomes pages, for which a process reads its text.
+reads_picture() {
+  local api="$1/api/v1" id status=pending
+  id=$(curl -fsS "$api/knowledge-bases/demo/documents/upload" -H "Authorization: Bearer $2" -F "file=@$repository/test/sources/extract/fixtures/notice.png" |
+    node -p 'JSON.parse(fs.readFileSync(0)).id') || return 1
+  for _ in $(seq 100); do
+    status=$(curl -fsS "$api/documents/$id" -H "Authorization: Bearer $2" | node -p 'JSON.parse(fs.readFileSync(0)).status')
+    case $status in pending | processing) sleep 0.3 ;; *) break ;; esac
+  done
+  [ "$status" = success ]
 }
 
 # image: the image of the container runs without rights on a read-only root until it is healthy.

@@ -1,8 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, cpSync, globSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
+import { rolldown } from 'rolldown'
 import { browserBundle } from '../src/console/layout/browser-bundle.ts'
+import { bundleServer } from './bundle-server.ts'
 import { packChecker } from './check/pack-checker.ts'
+import { packageNotices } from './package-notices.ts'
 
 // Makes the server and the packages in `dist`: `npm run build`.
 
@@ -13,13 +16,9 @@ rmSync('dist', { recursive: true, force: true })
 // First, because it generates types that the server imports.
 run('packages/client/pack.ts', 'dist/client-package')
 
-tsc('src')
-for (const name of readdirSync('dist/compiled/src')) renameSync(`dist/compiled/src/${name}`, `dist/${name}`)
-for (const name of ['client', 'contract-suite']) renameSync(`dist/compiled/packages/${name}/src`, `dist/${name}`)
-rmSync('dist/compiled', { recursive: true })
-for (const file of globSync('dist/cli/*/*.js')) {
-  writeFileSync(file, readFileSync(file, 'utf8').replace("'#client'", "'../../client/index.js'"))
-}
+const chunks = await bundleServer('dist')
+writeFileSync('dist/NOTICES.txt', await packageNotices(chunks.flatMap(({ moduleIds }) => moduleIds)))
+mkdirSync('dist/kb')
 writeFileSync('dist/kb/ganglion-check.tgz', await packChecker())
 
 tsc('src/console/islands')
@@ -29,6 +28,9 @@ writeFileSync('dist/console/islands/codemirror.js', await browserBundle('src/con
 tsc('packages/widget')
 run('packages/widget/bundle-widget.ts', 'dist/widget')
 
+const suite = await rolldown({ input: 'packages/contract-suite/src/bin.js', platform: 'node', external: /^[^./]/ })
+await suite.write({ dir: 'dist/contract-suite' })
+await suite.close()
 for (const name of ['package.json', 'README.md', 'src/cases']) {
   cpSync(`packages/contract-suite/${name}`, `dist/contract-suite/${basename(name)}`, { recursive: true })
 }

@@ -5,7 +5,6 @@ import { type ContextOptions, type OpenContext, openContext } from '../app/open-
 import { createAnswerer } from '../chat/create-answerer.ts'
 import { ExtractPool } from '../chat/extract/extract-pool.ts'
 import { consoleRoutes } from '../console/console.ts'
-import { mailServer } from '../events/notices/mail-server.ts'
 import { startNotices } from '../events/notices/start-notices.ts'
 import { startWebhooks } from '../events/webhooks/start-webhooks.ts'
 import { startForges } from '../forge/bridge/start-forges.ts'
@@ -167,13 +166,14 @@ async function startDuties(
   { webhookPrivate, transcriber, retention, mail }: Environment,
   { onError, failed }: { onError: (error: unknown) => void; failed: (message: string) => void },
 ): Promise<() => Promise<void>> {
+  const send = mail && (await import('../events/notices/mail-server.ts')).mailServer(mail)
   const stops = [
     await startSweeping(ctx, retention, onError),
     rereadSources(ctx, { transcriber, onError }),
     startLinting(ctx, onError),
     startWebhooks(ctx, { onError, allowPrivate: webhookPrivate }),
     startForges(ctx, { env: process.env, onError }),
-    ...(mail === undefined ? [] : [startNotices(ctx, { send: mailServer(mail), failed })]),
+    ...(send === undefined ? [] : [startNotices(ctx, { send, failed })]),
   ]
   return async () => void (await Promise.all(stops.map((stop) => stop())))
 }

@@ -3,6 +3,7 @@ import { chmodSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:f
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { packageVersion } from '../../src/operate/package-version.ts'
 import { finished, onOldNode, runNode, startNode } from '../support/process.ts'
 import { tempDir } from '../support/temp.ts'
 
@@ -53,6 +54,13 @@ test('on an old Node the pinned one takes over, with the same arguments and exit
 test.each([[[]], [onOldNode]])('a checkout that was not built runs its sources: %s', async (options) => {
   const child = startNode([...options, install(tell, { pinned: true, folder: 'src' }), 'kb'])
   expect(JSON.parse((await finished(child)).stdout).args).toEqual(['kb'])
+})
+
+test('the sources themselves start the pinned Node on an old one, which has no compile cache', async () => {
+  const withoutCache = 'data:text/javascript,import module from "node:module"; delete module.enableCompileCache'
+  const main = fileURLToPath(new URL('../../src/main.js', import.meta.url))
+  const { stdout, code } = await runNode([...onOldNode, '--import', withoutCache, main, '--version'])
+  expect({ stdout: stdout.trim(), code }).toEqual({ stdout: packageVersion, code: 0 })
 })
 
 test('standard input reaches the program', async () => {

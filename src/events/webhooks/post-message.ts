@@ -1,5 +1,3 @@
-import { request as httpRequest } from 'node:http'
-import { request as httpsRequest } from 'node:https'
 import { Webhook } from 'standardwebhooks'
 import { PrivateAddress, publicLookup, type Resolve, requirePublic, resolveHost } from './public-address.ts'
 
@@ -51,7 +49,8 @@ async function send(
     'webhook-signature': new Webhook(secret).sign(id, now, payload),
   }
   const ends = [AbortSignal.timeout(timeout), ...(signal === undefined ? [] : [signal])]
-  const request = url.protocol === 'https:' ? httpsRequest : httpRequest
+  // Not imported, see `reasons` in `http/transport.ts`.
+  const { request } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
   const { promise, resolve: answer, reject } = Promise.withResolvers<number>()
   const sent = request(
     url,
