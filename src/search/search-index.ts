@@ -80,8 +80,6 @@ export type ChunkHit = {
   headings: readonly string[]
   /** Markdown of the chunk. */
   content: string
-  /** Text of the chunk without markup. */
-  text: string
   /** Rank in (0, 1]: the best chunk of the answer has 1. */
   rank: number
   /** Rarity of each term of the question among the visible chunks; 1 if none of them contains it. */
@@ -124,7 +122,7 @@ export class StaleIndex extends Error {
 }
 
 /** A retrieved chunk of a Neuron, with the data needed to cite it. */
-export type Passage = Pick<ChunkHit, 'headings' | 'content' | 'text' | 'rank' | 'rarity' | 'byMeaning'> & {
+export type Passage = Pick<ChunkHit, 'headings' | 'content' | 'rank' | 'rarity' | 'byMeaning'> & {
   seqId: string
   /** UUID of the document, or the seqId if the Neuron has no UUID yet. */
   documentId: string

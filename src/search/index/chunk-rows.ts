@@ -1,8 +1,10 @@
 import type { DatabaseSync, SQLOutputValue, SQLTagStore, StatementSync } from 'node:sqlite'
 import { LRUCache } from 'lru-cache'
 import type { Chunk } from '../../rules/neurons/chunk.ts'
+import { TermTable } from '../text/term-table.ts'
 import { type TermPlaces, unpackOffsets } from './page-terms.ts'
 import type { StoredPage } from './store-tables.ts'
+import { countTerms, type TermCounts } from './term-counts.ts'
 
 /** Maximum bytes of cached rows of all indexes, approximately. */
 const maxSize = 16 * 2 ** 20
@@ -15,6 +17,24 @@ const idsPerIndex = 2 ** 31
 /** Cached rows, by the number of the index and the id of the chunk. */
 const kept = new LRUCache<number, TermPlaces>({ maxSize, sizeCalculation: sizeOf })
 let indexes = 0
+
+/** Counts of the terms in a chunk. `isCode`: the chunk is fenced code. */
+type CountedChunk = TermCounts & { isCode: boolean }
+/** Cached counts by the same key, and the terms that they number: questions often share candidates. */
+const counted = new LRUCache<number, CountedChunk>({
+  ...{ maxSize, sizeCalculation: ({ terms }: CountedChunk) => rowSize + 9 * terms.length },
+})
+const maxVocabulary = 500_000
+let vocabulary = new TermTable()
+
+/** Returns the terms that {@link ChunkRows.termCounts} numbers from now on, until the next call. */
+export function countedVocabulary(): TermTable {
+  if (vocabulary.terms.length > maxVocabulary) {
+    vocabulary = new TermTable()
+    counted.clear()
+  }
+  return vocabulary
+}
 
 /**
  * Reads rows of chunks, and caches those that excerpts are made from: queries often share their best pages. A row never changes,
@@ -71,6 +91,18 @@ export class ChunkRows {
     if (below !== undefined) return below.terms(id)
     const { 0: terms, 1: ownAt, 2: isCode } = this.#selectTerms.get(id) ?? {}
     return { terms: String(terms ?? ''), ownAt: Number(ownAt ?? 0), isCode: isCode === 1 }
+  }
+
+  /** Returns the counts of a chunk's terms, by {@link countedVocabulary}. */
+  termCounts(id: number): CountedChunk {
+    const below = this.#rowsBelow(id)
+    if (below !== undefined) return below.termCounts(id)
+    const known = counted.get(this.#keyOf(id))
+    if (known !== undefined) return known
+    const { terms, ownAt, isCode } = this.terms(id)
+    const counts = { ...countTerms(terms, ownAt, vocabulary), isCode }
+    counted.set(this.#keyOf(id), counts)
+    return counts
   }
 
   #rowsBelow(id: number): ChunkRows | undefined {

@@ -99,7 +99,7 @@ export function withScannedPassages(
     const { key, terms, score } = page
     const rank = (lowest * score) / Math.max(score, scanned[0]?.score ?? 1)
     const rarity = Object.fromEntries(terms.map((term) => [term, 1]))
-    all.push({ key, ordinal: 0, chunkCount: 1, headings: [], content, text: content, rank, rarity })
+    all.push({ key, ordinal: 0, chunkCount: 1, headings: [], content, rank, rarity })
   }
   return all
 }

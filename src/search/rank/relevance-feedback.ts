@@ -1,13 +1,17 @@
-import { boundary } from '../index/page-terms.ts'
+import type { TermCounts } from '../index/term-counts.ts'
 import { isNameTerm } from '../text/name-terms.ts'
-import { TermTable } from '../text/term-table.ts'
 import { idf, saturation } from './scores.ts'
 
-/** A chunk that was found, with its terms as `pageTerms` writes them and their number. */
-export type ExpansionTerm = { page: number; score: number; terms: string; length: number }
+/** A chunk that was found, with the counts of its terms and their number. */
+export type ExpansionTerm = { page: number; score: number; held: TermCounts; length: number }
 
-/** Statistics of the visible chunks, to weight terms. */
-export type Figures = { chunkCount: number; averageLength: number; chunksWith: (term: string) => number }
+/** Statistics of the visible chunks, to weight terms. `vocabulary`: the terms that are counted. */
+export type Figures = {
+  chunkCount: number
+  averageLength: number
+  chunksWith: (term: string) => number
+  vocabulary: readonly string[]
+}
 
 export type FeedbackParameters = {
   /** Number of pages, each with its best chunk, from which the model is built. */
@@ -40,57 +44,57 @@ export function feedback(
 ): number[] {
   const asked = [...questionWeights.values()].reduce((sum, weight) => sum + weight, 0)
   const weights = relevanceModel(candidates, questionWeights, figures, parameters)
-  const counter = new TermCounter([...weights.keys()])
-  const weightOf = Float64Array.from(weights.values())
-  return candidates.map(({ score, terms, length }) => {
-    for (const [from, to] of textsOnce(terms)) counter.add(terms, from, to)
+  return candidates.map(({ score, held: { terms, counts }, length }) => {
     let likeness = 0
-    for (const [index, frequency] of counter.take()) {
-      likeness += (weightOf[index] ?? 0) * saturation(frequency, length, figures.averageLength)
+    for (let at = 0; at < terms.length; at++) {
+      const weight = weights.get(terms[at] ?? 0)
+      if (weight !== undefined) likeness += weight * saturation(counts[at] ?? 0, length, figures.averageLength)
     }
     return score / asked + parameters.weight * likeness
   })
 }
 
-/** Returns the weights of the terms that characterise the best candidates. */
+/** Returns the weights of the terms that characterise the best candidates, by index in the vocabulary. */
 function relevanceModel(
   candidates: readonly ExpansionTerm[],
   questionWeights: ReadonlyMap<string, number>,
-  { chunkCount, chunksWith }: Figures,
+  { chunkCount, chunksWith, vocabulary }: Figures,
   { pages, decay }: FeedbackParameters,
-): Map<string, number> {
-  const table = new TermTable()
-  const likely: number[] = []
+): Map<number, number> {
+  const likely = new Map<number, number>()
   const best = candidates[0]?.score ?? 0
-  for (const { score, terms, length } of bestOfPages(candidates, pages)) {
+  for (const { score, held, length } of bestOfPages(candidates, pages)) {
     const each = Math.exp((score / best - 1) / decay) / length
-    for (const [from, to] of textsOnce(terms)) {
-      for (const index of table.addTerms(terms, from, to)) likely[index] = (likely[index] ?? 0) + each
+    for (const [at, term] of held.terms.entries()) {
+      let likelihood = likely.get(term) ?? 0
+      for (let count = held.counts[at] ?? 0; count > 0; count--) likelihood += each
+      likely.set(term, likelihood)
     }
   }
-  const chosen: { term: string; likelihood: number; rarity: number }[] = []
-  for (const [term, likelihood] of mostLikely(table.terms, likely)) {
+  const chosen: { index: number; likelihood: number; rarity: number }[] = []
+  for (const [index, likelihood] of mostLikely(likely, vocabulary)) {
+    const term = vocabulary[index] ?? ''
     if (isNameTerm(term)) continue
     const count = chunksWith(term)
     if (count > maxShare * chunkCount && !questionWeights.has(term)) continue
-    chosen.push({ term, likelihood, rarity: idf(count, chunkCount) })
+    chosen.push({ index, likelihood, rarity: idf(count, chunkCount) })
     if (chosen.length === maxTerms) break
   }
   const mass = chosen.reduce((sum, { likelihood }) => sum + likelihood, 0)
-  return new Map(chosen.map(({ term, likelihood, rarity }) => [term, (likelihood / mass) * rarity]))
+  return new Map(chosen.map(({ index, likelihood, rarity }) => [index, (likelihood / mass) * rarity]))
 }
 
 /** Yields terms by descending likelihood. Sorts lazily, because few of them are used. */
 function* mostLikely(
-  terms: readonly string[],
-  likely: readonly number[],
-): Generator<[term: string, likelihood: number]> {
-  const all = terms.map((term, index): [string, number] => [term, likely[index] ?? 0])
-  const values = Float64Array.from(likely).sort()
+  likely: ReadonlyMap<number, number>,
+  vocabulary: readonly string[],
+): Generator<[index: number, likelihood: number]> {
+  const values = Float64Array.from(likely.values()).sort()
   const least = values[values.length - 4 * maxTerms] ?? 0
+  const isBefore = (a: number, b: number) => (vocabulary[a] ?? '') < (vocabulary[b] ?? '')
   for (const isAmongFirst of [true, false]) {
-    const some = all.filter(([, value]) => value >= least === isAmongFirst)
-    yield* some.sort(([a, ofA], [b, ofB]) => ofB - ofA || (a < b ? -1 : 1))
+    const some = [...likely].filter(([, value]) => value >= least === isAmongFirst)
+    yield* some.sort(([a, ofA], [b, ofB]) => ofB - ofA || (isBefore(a, b) ? -1 : 1))
   }
 }
 
@@ -99,51 +103,4 @@ function bestOfPages(candidates: readonly ExpansionTerm[], count: number): Expan
   const best = new Map<number, ExpansionTerm>()
   for (const candidate of candidates) if (!best.has(candidate.page)) best.set(candidate.page, candidate)
   return [...best.values()].slice(0, count)
-}
-
-/** Returns the ranges of the texts in a chunk's terms. A repeated text, such as the title, counts once. */
-function textsOnce(terms: string): [from: number, to: number][] {
-  const texts: [from: number, to: number][] = []
-  let before = ''
-  for (let from = 0; from < terms.length; ) {
-    const found = terms.indexOf(boundary, from)
-    const to = found < 0 ? terms.length : found
-    const text = terms.slice(from, to)
-    if (text !== before) texts.push([from, to])
-    before = text
-    from = to + boundary.length
-  }
-  return texts
-}
-
-/** Counts occurrences of given terms in texts of space-separated terms. */
-export class TermCounter {
-  readonly #table: TermTable
-  readonly #counts: Uint32Array
-  #found: number[] = []
-
-  constructor(terms: readonly string[]) {
-    this.#table = new TermTable(terms)
-    this.#counts = new Uint32Array(terms.length)
-  }
-
-  /** Counts in a range of a text, which starts and ends between terms. */
-  add(text: string, from: number, to: number): void {
-    for (const index of this.#table.findTerms(text, from, to)) {
-      if (index < 0) continue
-      const count = this.#counts[index] ?? 0
-      if (count === 0) this.#found.push(index)
-      this.#counts[index] = count + 1
-    }
-  }
-
-  /** Yields the counts since the last call, by index of the term, and resets them. */
-  *take(): Generator<[index: number, count: number]> {
-    for (const index of this.#found) {
-      const count = this.#counts[index] ?? 0
-      this.#counts[index] = 0
-      yield [index, count]
-    }
-    this.#found = []
-  }
 }

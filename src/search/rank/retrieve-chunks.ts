@@ -1,4 +1,6 @@
 import type { Chunk } from '../../rules/neurons/chunk.ts'
+import { memoized } from '../../system/memoized.ts'
+import { countedVocabulary } from '../index/chunk-rows.ts'
 import type { Deadline } from '../index/deadline.ts'
 import type { IndexParts, ScoredChunk } from '../index/term-engine.ts'
 import { termsEndingWith } from '../query/corrections.ts'
@@ -8,6 +10,7 @@ import type { Synonyms } from '../query/synonyms.ts'
 import type { Nearness } from '../rank/fuse.ts'
 import type { ChunkHit, Reach, Scope } from '../search-index.ts'
 import { initialismsAsked } from '../text/name-terms.ts'
+import { type TermTable, termHash } from '../text/term-table.ts'
 import { fuse } from './fuse.ts'
 import { type FeedbackParameters, feedback } from './relevance-feedback.ts'
 import { idf } from './scores.ts'
@@ -43,6 +46,7 @@ export function retrieveChunks(
 ): ChunkHit[] {
   const { analyser, engine, store, catalog } = parts
   const { scope, reach, limit, filters, near, synonyms } = options
+  const vocabulary = countedVocabulary()
   const visible = catalog.visible(scope)
   const allowedPages = filters.length === 0 ? visible.pages : catalog.passing(filters, visible)
   const chunksWith = (term: string) => engine.chunksWith(term, visible)
@@ -59,14 +63,15 @@ export function retrieveChunks(
   const terms = [...asked]
   for (const one of added) if (!terms.some(({ term }) => term === one.term)) terms.push(one)
   const found = engine.retrieve(terms, visible, Math.max(scope.limit, minCandidates), limit, allowedPages)
-  const candidates = worthTelling(found, terms, parts)
+  const candidates = worthTelling(found, terms, parts, vocabulary)
   const { chunkCount, averageChunkLength: averageLength } = visible
   const weights = new Map(terms.map(({ term, weight }) => [term, weight]))
-  const scores = feedback(candidates, weights, { chunkCount, averageLength, chunksWith }, options.feedback)
+  const figures = { chunkCount, averageLength, chunksWith, vocabulary: vocabulary.terms }
+  const scores = feedback(candidates, weights, figures, options.feedback)
   const isInWords = inWords.test(question)
   const ranked = candidates
     .map((candidate, index) => {
-      const weight = candidate.isCode && isInWords ? codeWeight : 1
+      const weight = candidate.held.isCode && isInWords ? codeWeight : 1
       return { ...candidate, score: weight * (scores[index] ?? 0) }
     })
     .sort((a, b) => b.score - a.score) // stable: equal scores keep their order
@@ -75,6 +80,7 @@ export function retrieveChunks(
   const rarity = Object.fromEntries(
     asked.map(({ term }) => [term, idf(chunksWith(term), chunkCount) / idf(0, chunkCount)]),
   )
+  const chunkOf = memoized((id: number) => store.chunks.chunk(id))
   const told = new Set<number>()
   const hits: ChunkHit[] = []
   const order = fused ?? ranked
@@ -82,14 +88,13 @@ export function retrieveChunks(
     if (hits.length === scope.limit) break
     if (told.has(chunk)) continue
     const { from } = catalog.chunkRange(page)
-    const section =
-      reach === 'chunk' ? [chunk] : sectionAround(catalog.chunksOf(page), chunk - from, (id) => store.chunks.chunk(id))
+    const section = reach === 'chunk' ? [chunk] : sectionAround(catalog.chunksOf(page), chunk - from, chunkOf)
     for (const id of section) told.add(id)
     hits.push({
       key: catalog.keyOf(page),
       ordinal: (section[0] ?? chunk) - from,
       chunkCount: section.length,
-      ...joinChunks(section.map((id) => store.chunks.chunk(id))),
+      ...joinChunks(section.map(chunkOf)),
       rank: score / (order[0]?.score ?? 1),
       rarity,
       ...(fused && { byMeaning: true }),
@@ -103,16 +108,17 @@ function worthTelling(
   found: readonly ScoredChunk[],
   terms: readonly QuestionTerm[],
   { store, catalog }: Pick<IndexParts, 'store' | 'catalog'>,
+  vocabulary: TermTable,
 ) {
-  const candidates = found.map((scored) => {
-    const { terms: held, ownAt, isCode } = store.chunks.terms(scored.chunk)
+  const chunks = found.map((scored) => ({ ...scored, held: store.chunks.termCounts(scored.chunk) }))
+  const sought = terms.map(({ term }) => vocabulary.find(term, 0, term.length, termHash(term)))
+  const candidates = chunks.map((scored) => {
+    const { chunk, page, held } = scored
     return {
       ...scored,
-      terms: held,
-      isCode,
-      length: catalog.lengthOf(scored.chunk),
-      ordinal: scored.chunk - catalog.chunkRange(scored.page).from,
-      isOwn: terms.some(({ term }) => held.includes(` ${term} `, ownAt)),
+      length: catalog.lengthOf(chunk),
+      ordinal: chunk - catalog.chunkRange(page).from,
+      isOwn: sought.some((term) => held.own[held.terms.indexOf(term)] === 1),
     }
   })
   const told = new Set(candidates.flatMap(({ page, isOwn }) => (isOwn ? [page] : [])))
@@ -151,10 +157,9 @@ function sectionAround(ids: readonly number[], at: number, chunkOf: (id: number)
 
 const separator = '\n\n'
 
-function joinChunks(chunks: readonly Chunk[]): Chunk {
+function joinChunks(chunks: readonly Chunk[]): Omit<Chunk, 'text'> {
   return {
     headings: chunks[0]?.headings ?? [],
     content: chunks.map(({ content }) => content).join(separator),
-    text: chunks.map(({ text }) => text).join('\n'),
   }
 }

@@ -65,7 +65,9 @@ export class TermTable {
     const slot = this.#slotOf(text, start, end, hash)
     const known = (this.#slots[slot] ?? 0) - 1
     if (known >= 0) return known
-    this.terms.push(text.slice(start, end))
+    // A slice of this length would keep the whole text in memory.
+    const term = text.slice(start, end)
+    this.terms.push(term.length < 13 ? term : Buffer.from(term, 'utf16le').toString('utf16le'))
     this.#hashes.push(hash)
     this.#slots[slot] = this.terms.length
     if (2 * this.terms.length > this.#slots.length) this.#grow()

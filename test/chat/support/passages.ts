@@ -8,7 +8,6 @@ export function passage(fields: Partial<Passage> & { seqId: string; content: str
     path: 'neurons/vip-customers.md',
     commit: '0'.repeat(40),
     headings: [],
-    text: fields.content,
     rank: 1,
     rarity: {},
     ...fields,

@@ -11,7 +11,6 @@ function passage(changes: Partial<ChunkHit>): ChunkHit {
   return {
     key: 'kb_00000001',
     headings: [],
-    text: content,
     rank: 1,
     rarity,
     ordinal: 0,

@@ -1,16 +1,19 @@
 import { expect, test } from 'vitest'
+import { countTerms } from '../../../src/search/index/term-counts.ts'
 import {
   type ExpansionTerm,
   type Figures,
   feedback,
   feedbackParameters,
 } from '../../../src/search/rank/relevance-feedback.ts'
+import { TermTable } from '../../../src/search/text/term-table.ts'
 
-const figures: Figures = { chunkCount: 1000, averageLength: 4, chunksWith: () => 3 }
+const table = new TermTable()
+const figures: Figures = { chunkCount: 1000, averageLength: 4, chunksWith: () => 3, vocabulary: table.terms }
 const question = new Map([['wing', 1]])
 
 function candidate(page: number, score: number, terms: string): ExpansionTerm {
-  return { page, score, terms: ` ${terms} ¶ `, length: terms.split(' ').length }
+  return { page, score, held: countTerms(` ${terms} ¶ `, 0, table), length: terms.split(' ').length }
 }
 
 /** The candidates' pages, best first. */
@@ -54,7 +57,8 @@ test('a page has one say, however many of its chunks are found', () => {
 
 test('a text that a chunk repeats, as its title, counts once', () => {
   const once = feedback([candidate(1, 10, 'wing lift')], question, figures, feedbackParameters)
-  const thrice = { ...candidate(1, 10, 'wing lift'), terms: ' wing lift ¶ wing lift ¶ wing lift ¶ ' }
+  const held = countTerms(' wing lift ¶ wing lift ¶ wing lift ¶ ', 0, table)
+  const thrice = { ...candidate(1, 10, 'wing lift'), held }
   expect(feedback([thrice], question, figures, feedbackParameters)).toEqual(once)
 })
 
