@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { atxHeading } from '../../rules/text/atx-heading.ts'
 import { closesFence, fenceMarker } from '../../rules/text/fence.ts'
 import { oneLine } from '../../rules/text/lines.ts'
@@ -17,7 +18,7 @@ import { quotableMarkdown } from './quotable-markdown.ts'
 /** Minimum score of an answer; below it, the nearest passages follow a refusal. `docs/benchmarks.md` has its curve. */
 export const minScore = 1.85
 /** Maximum passages to read: lower ranks do not contain the answer. */
-const maxPassages = 10
+export const maxPassagesRead = 10
 const maxQuotations = 3
 /** Maximum difference of a further quotation's score from the best. */
 const maxGap = 0.8
@@ -28,19 +29,24 @@ const aboveShare = 0.7
 /** Minimum share of the best unit's words in a unit that limits it, for this unit to be quoted, too. */
 const sameSubject = 0.6
 
-/** Sentence, list item, table row or code that can be quoted. */
-type Unit = PassageUnit & {
-  passage: Passage
+/** Maximum UTF-16 units of passages whose units are cached: questions often share their best passages. */
+const maxKept = 2 * 2 ** 20
+
+/** Sentence, list item, table row or code of a passage that can be quoted. */
+type ReadUnit = PassageUnit & {
   /** Visible text of the passage. */
   shown: string
   text: string
   terms: string
-  /** Title of the page and headings above, outermost first. */
+  /** Title of the page and headings above, outermost first, and the terms of all and of the last one. */
   path: readonly string[]
-  /** Number of the section, and of the unit, counted over all passages. */
+  above: string
+  heading: string
+  /** Number of the section in the passage. */
   section: number
-  position: number
 }
+/** `section`, `position`: numbers of the section and of the unit over all passages. */
+type Unit = ReadUnit & { passage: Passage; position: number }
 type ScoredUnit = { unit: Unit; score: number; own: number }
 /** Consecutive units, as Markdown with their introduction. */
 type Quotation = { first: Unit; last: Unit; text: string }
@@ -51,7 +57,7 @@ export default function extractPassages(question: Question): Extract {
   const analyser = analyserFor(language)
   // The ranks belong to a search that included the earlier questions, so a question that stands alone ignores them.
   const rank = isWholeQuestion(message) ? { rank: 1 } : {}
-  const passages = question.passages.slice(0, maxPassages).map((passage) => ({ ...passage, ...rank }))
+  const passages = question.passages.slice(0, maxPassagesRead).map((passage) => ({ ...passage, ...rank }))
   const units = unitsOf(passages, analyser, language)
   const asked = questionsIn(message, language, analyser)
   const found = asked.map((part, at) => {
@@ -75,25 +81,45 @@ export default function extractPassages(question: Question): Extract {
   }
 }
 
+const unitsOfPassages = new LRUCache<string, ReadUnit[]>({
+  ...{ maxSize: maxKept, sizeCalculation: (_: ReadUnit[], key: string) => key.length },
+})
+
 function unitsOf(passages: readonly Passage[], analyser: Analyser, language: string): Unit[] {
   const units: Unit[] = []
-  let section = 0
   for (const passage of passages) {
-    const shown = quotableMarkdown(passage.content)
-    let headings: { level: number; text: string }[] = []
-    section++
-    for (const range of passageUnits(shown, language)) {
-      const text = shown.slice(range.start, range.end)
-      const heading = atxHeading(text)
-      if (heading !== undefined) {
-        headings = [...headings.filter(({ level }) => level < heading.level), heading]
-        section++
-      } else if (/[\p{L}\p{N}]/u.test(text)) {
-        const path = [passage.title, ...passage.headings, ...headings.map((above) => above.text)]
-        const said = /^\s*(?:`{3}|~{3})/.test(text) ? commentsIn(text) : text
-        const terms = spacedTerms(`${leadsOf({ ...range, shown })}\n${said}`, analyser)
-        units.push({ ...range, passage, shown, text, terms, path, section, position: units.length })
-      }
+    const { title, headings, content } = passage
+    const key = JSON.stringify([language, title, headings, content])
+    const known = unitsOfPassages.get(key) ?? readUnits(passage, analyser, language)
+    unitsOfPassages.set(key, known)
+    const before = units.at(-1)?.section ?? 0
+    for (const unit of known) {
+      units.push({ ...unit, passage, section: before + unit.section, position: units.length })
+    }
+  }
+  return units
+}
+
+function readUnits({ title, headings: above, content }: Passage, analyser: Analyser, language: string): ReadUnit[] {
+  const units: ReadUnit[] = []
+  const shown = quotableMarkdown(content)
+  let headings: { level: number; text: string }[] = []
+  const sectionOf = (number: number) => {
+    const path = [title, ...above, ...headings.map(({ text }) => text)]
+    const [all, last] = [path.join('\n'), path.at(-1) ?? ''].map((text) => spacedTerms(text, analyser))
+    return { path, above: all ?? '', heading: last ?? '', section: number }
+  }
+  let section = sectionOf(1)
+  for (const range of passageUnits(shown, language)) {
+    const text = shown.slice(range.start, range.end)
+    const heading = atxHeading(text)
+    if (heading !== undefined) {
+      headings = [...headings.filter(({ level }) => level < heading.level), heading]
+      section = sectionOf(section.section + 1)
+    } else if (/[\p{L}\p{N}]/u.test(text)) {
+      const said = /^\s*(?:`{3}|~{3})/.test(text) ? commentsIn(text) : text
+      const terms = spacedTerms(`${leadsOf({ ...range, shown })}\n${said}`, analyser)
+      units.push({ ...range, shown, text, terms, ...section })
     }
   }
   return units
@@ -121,13 +147,11 @@ function scoreUnits(texts: readonly string[], units: readonly Unit[], analyser: 
     const part = (terms: string[]) => (isIn(text, terms) ? 1 : isIn(others, terms) ? aboveShare : 0)
     return words.reduce((sum, { terms, weight }) => sum + weight * part(terms), 0) / total
   }
-  const sections = new Map<number, { above: string; fit: number }>()
+  const fits = new Map<number, number>()
   const scored = units.map((unit): ScoredUnit => {
-    const { above, fit } = sections.getOrInsertComputed(unit.section, () => {
-      const heading = spacedTerms(unit.path.at(-1) ?? '', analyser)
-      const names = heading.trim().split(' ')
-      const fit = (cover(heading) * names.filter((term) => asked.has(term)).length) / names.length
-      return { above: spacedTerms(unit.path.join('\n'), analyser), fit }
+    const fit = fits.getOrInsertComputed(unit.section, () => {
+      const names = unit.heading.trim().split(' ')
+      return (cover(unit.heading) * names.filter((term) => asked.has(term)).length) / names.length
     })
     const next = units[unit.position + 1]
     const near = next?.section === unit.section ? next.text : ''
@@ -136,7 +160,7 @@ function scoreUnits(texts: readonly string[], units: readonly Unit[], analyser: 
     const limiting = isWhether && limits(unit.text) ? own : 0
     const adjacent = pairs.filter((pair) => unit.terms.includes(` ${pair} `)).length / Math.max(1, pairs.length)
     const kin = 0.4 * adjacent + 0.6 * fit + 0.4 * limiting
-    return { unit, own, score: cover(unit.terms, above) + unit.passage.rank + kin - Number(isWrong) }
+    return { unit, own, score: cover(unit.terms, unit.above) + unit.passage.rank + kin - Number(isWrong) }
   })
   return scored.sort((a, b) => b.score - a.score)
 }
