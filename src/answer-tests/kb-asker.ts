@@ -1,5 +1,6 @@
 import { answerWithin, wholeAnswer } from '../chat/answer-question.ts'
 import type { Answerer } from '../chat/answerer.ts'
+import { maxPassagesRead } from '../chat/extract/extract-passages.ts'
 import { shownResults, type TestResultLine } from '../contract/answer-tests.ts'
 import { GanglionError } from '../contract/errors.ts'
 import type { Context } from '../kb/context.ts'
@@ -23,20 +24,37 @@ export function kbAsker(ctx: Context, kb: ReadableKb, extracts: Answerer): Asker
       const found = await findPagesIn(ctx, kb, audience, { q, kind: 'all', limit: 1, by })
       return whole(found).hits
     },
-    async retrieve(question, audience, count) {
-      const found = await retrieveRanked(ctx, kb, { query: question, audience, topK: count, by })
-      return firstPages(whole(found).passages, count)
+    retrieve(question, audience, count) {
+      return withFirstPages(count, async (limit) =>
+        whole(await retrieveRanked(ctx, kb, { query: question, audience, topK: count, by, ...limit })),
+      ).then(({ found }) => found)
     },
     async answer(message, audience) {
       const signal = AbortSignal.timeout(60_000)
       const asked = { message, history: [], audience, by } as const
-      const { said, passages } = whole(await wholeAnswer(answerWithin(ctx, extracts, kb, asked, signal)))
-      return { text: said.text, cited: said.cited, found: firstPages(passages, shownResults) }
+      const { said, found } = await withFirstPages(shownResults, async (limit) =>
+        whole(await wholeAnswer(answerWithin(ctx, extracts, kb, { ...asked, ...limit }, signal))),
+      )
+      return { text: said.text, cited: said.cited, found }
     },
   }
 }
 
-/** Returns the best passage of each of the best pages. */
+/**
+ * Returns what `find` returns, with the best passage of each of the best `count` pages. First asks for the passages that an extract reads,
+ * and for as many as readers get only if these are of fewer pages: a lower limit ends the list earlier, and changes nothing else.
+ */
+async function withFirstPages<Found extends { passages: readonly Passage[] }>(
+  count: number,
+  find: (limit: { limit?: number }) => Promise<Found>,
+): Promise<Found & { found: TestResultLine[] }> {
+  const few = await find({ limit: maxPassagesRead })
+  const found = firstPages(few.passages, count)
+  if (found.length === count || few.passages.length < maxPassagesRead) return { ...few, found }
+  const all = await find({})
+  return { ...all, found: firstPages(all.passages, count) }
+}
+
 function firstPages(passages: readonly Passage[], count: number): TestResultLine[] {
   const first = passages.filter(({ seqId }, at) => passages.findIndex((one) => one.seqId === seqId) === at)
   return first.slice(0, count).map(({ seqId, title, content }) => {

@@ -5,9 +5,8 @@ import type { ReadableKb } from '../kb/readable-kb.ts'
 import { previewedKb } from '../queue/preview/previewed-kb.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import { countsOf, testHistory } from './kept-runs.ts'
-import { mainRun, resultsOf } from './main-run.ts'
+import { coverageOf, mainRun, runTree } from './main-run.ts'
 import { listProposedTests } from './proposed-tests.ts'
-import { readTestFiles } from './test-files.ts'
 
 /**
  * Returns the results of a knowledge base's answer tests on main, or as if a candidate were approved. For curators.
@@ -28,13 +27,14 @@ export async function readTestReport(
   const previewed = await previewedKb(ctx, caller, kb, [candidate])
   const [conflict] = previewed.preview.conflicts
   if (conflict !== undefined) throw new GanglionError('merge_conflict', conflict.message)
-  const { tests, problems } = await readTestFiles(previewed.projection.read, previewed.repository)
-  const results = await resultsOf(ctx, previewed, { tests })
+  const { results, problems } = await runTree(ctx, previewed)
   return { ...report, candidateId: candidate, ...countsOf(results), results, problems }
 }
 
 export async function testReportOf(ctx: Context, kb: ReadableKb): Promise<TestReport> {
-  const { commit, results, problems, coverage } = await mainRun(ctx, kb)
+  const run = await mainRun(ctx, kb)
+  const { commit, results, problems } = run
+  const coverage = await coverageOf(kb, run)
   const history = await testHistory(ctx, kb)
   return { kbId: kb.identity.id, commit, ...countsOf(results), results, problems, coverage, ...history }
 }

@@ -10,8 +10,7 @@ import { previewedKb } from '../queue/preview/previewed-kb.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import { KeyedLock } from '../system/concurrency/keyed-lock.ts'
 import { inUse } from '../system/concurrency/present-work.ts'
-import { type MainRun, mainRun, resultsOf } from './main-run.ts'
-import { readTestFiles, type TestSet } from './test-files.ts'
+import { type MainRun, mainRun, resultsOf, runTree } from './main-run.ts'
 
 const attempts = 3
 const maxKept = 200
@@ -67,9 +66,8 @@ async function findEffects(
       const previewed = await previewedKb(ctx, caller, kb, ids)
       const [conflict] = previewed.preview.conflicts
       if (conflict !== undefined) return { state: 'failed', reason: conflict.message, tests, ...none }
-      const set = await readTestFiles(previewed.projection.read, previewed.repository)
-      const after = await resultsOf(ctx, previewed, set)
-      const was = await resultsBefore(ctx, kb, { before, set, after })
+      const { tests: asked, results: after } = await runTree(ctx, previewed)
+      const was = await resultsBefore(ctx, kb, { before, asked, after })
       if (previewed.main === before.commit) return { state: 'tested', tests: after.length, ...changesOf(was, after) }
     } catch (error) {
       if (!(error instanceof GanglionError) || error.code !== 'unavailable') throw error
@@ -86,14 +84,14 @@ async function findEffects(
 async function resultsBefore(
   ctx: Context,
   kb: KnowledgeBase,
-  { before, set, after }: { before: MainRun; set: TestSet; after: readonly TestResult[] },
+  { before, asked, after }: { before: MainRun; asked: MainRun['tests']; after: readonly TestResult[] },
 ): Promise<TestResult[]> {
-  const keyOf = ({ test }: TestSet['tests'][number]) => JSON.stringify(test)
+  const keyOf = ({ test }: MainRun['tests'][number]) => JSON.stringify(test)
   const known = new Map(before.tests.map((test, at) => [keyOf(test), before.results[at]]))
-  const added = set.tests.filter((test) => !known.has(keyOf(test)))
-  const asked = await resultsOf(ctx, kb, { tests: added })
-  for (const [at, test] of added.entries()) known.set(keyOf(test), asked[at])
-  return set.tests.flatMap((test, at) => {
+  const added = asked.filter((test) => !known.has(keyOf(test)))
+  const results = await resultsOf(ctx, kb, { tests: added })
+  for (const [at, test] of added.entries()) known.set(keyOf(test), results[at])
+  return asked.flatMap((test, at) => {
     const was = known.get(keyOf(test))
     return was === undefined
       ? []

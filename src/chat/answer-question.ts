@@ -141,6 +141,8 @@ type Asking = {
   audience: Audience
   /** Set to `words` to find passages by words alone. */
   by?: 'words'
+  /** Maximum passages, if the answerer reads fewer than usual. */
+  limit?: number | undefined
 }
 
 /** Answers from the pages that an audience sees, and stores nothing. Yields the text as it comes. @throws as {@link chat} */
@@ -148,14 +150,13 @@ export async function* answerWithin(
   ctx: Context,
   answerer: Answerer,
   kb: ReadableKb,
-  { message, history, audience, by }: Asking,
+  { message, history, audience, by, limit = maxPassages }: Asking,
   signal: AbortSignal,
 ): AsyncGenerator<string, { said: Answer; passages: Passage[] } & PartialAnswer> {
   const { tone, language, synonyms } = await kb.settings()
   signal.throwIfAborted()
   const query = searchQuestion(message, history, analyserFor(language))
-  const retrieve = (query: string) =>
-    retrievePassages(ctx, kb, { query, audience, limit: maxPassages, reach: 'section', by })
+  const retrieve = (query: string) => retrievePassages(ctx, kb, { query, audience, limit, reach: 'section', by })
   const first = await retrieve(query)
   const isForeign = () =>
     first.passages.length === 0 || languageOf(sourceWords(message, language), language) !== primaryLanguage(language)

@@ -1,4 +1,3 @@
-import { v7 as uuidv7 } from 'uuid'
 import type { Awaiting } from '../contract/envelope.ts'
 import { GanglionError, ValidationError } from '../contract/errors.ts'
 import type { Oid } from '../git/objects/object.ts'
@@ -26,6 +25,7 @@ import { accessIn } from '../markdown/page-tags.ts'
 import { hiddenLines } from '../markdown/shown-content.ts'
 import { isInternal, isSeenByMore, narrowed, widens } from '../rules/access/audience.ts'
 import { type Actor, type Candidate, followsRename, policyActor, queueStatus } from '../rules/candidates/candidate.ts'
+import { pageIdOf } from '../rules/candidates/candidate-id.ts'
 import { checkConflictMarkers } from '../rules/check/conflict-markers.ts'
 import { awaitingText, isOpenToCurators } from '../rules/deciding.ts'
 import { doorOf, isFirstCome } from '../rules/neurons/first-come.ts'
@@ -80,7 +80,7 @@ export async function approveStaged(
   const view = proposalViewOf(kb, staging)
   const seqId = candidate.target ?? formatSeqId(kb.identity.prefix, nextNumber(kb))
   const ownEdit = await splitEdit(kb, edit)
-  const proposed = await proposalOf(view, candidate, { edit: ownEdit, ids: { seqId, id: uuidv7() } })
+  const proposed = await proposalOf(view, candidate, { edit: ownEdit, ids: { seqId, id: pageIdOf(candidateId) } })
   const page = { ...proposed, candidate }
   const landing = await pageToLand(kb, staging, page, { seqId, by, at })
   const isEdited = edited.length > 0

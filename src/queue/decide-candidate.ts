@@ -4,7 +4,7 @@ import { GanglionError, ValidationError } from '../contract/errors.ts'
 import { curatorNamed } from '../kb/access/who-is.ts'
 import { type Context, emitAct } from '../kb/context.ts'
 import { kbOfCandidate } from '../kb/kb-access.ts'
-import { type CandidateRow, findCandidate } from '../kb/projection/candidate-index.ts'
+import { type CandidateRow, findCandidate, wasApproved } from '../kb/projection/candidate-index.ts'
 import type { ApprovalEdit } from '../kb/writing/proposal.ts'
 import { recordCandidate, withDecision } from '../kb/writing/record.ts'
 import { parseCandidate } from '../markdown/file/candidate-file.ts'
@@ -134,11 +134,13 @@ export async function approveCandidate(
     kb,
     { candidateId, decider: actor, head, seen, ifMatch },
     async (staging) => {
-      const { approval } = findCandidate(kb.projection.write, candidateId) ?? {}
-      const isAgain = approval !== undefined
+      const isAgain = wasApproved(kb.projection.write, candidateId)
       // Repeating an approval is allowed, but not with an edit of a page that others have approved: it would be lost.
-      if (isAgain && editedFields(edit).length > 0 && !(await isApprovedBy(staging, approval, actor))) {
-        throw new GanglionError('not_pending')
+      if (isAgain && editedFields(edit).length > 0) {
+        const { approval } = findCandidate(kb.projection.write, candidateId) ?? {}
+        if (approval !== undefined && !(await isApprovedBy(staging, approval, actor))) {
+          throw new GanglionError('not_pending')
+        }
       }
       return { isAgain, ...(await approveStaged(kb, staging, candidateId, { edit, by: actor, at: ctx.now() })) }
     },

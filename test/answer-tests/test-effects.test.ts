@@ -1,11 +1,16 @@
 import { expect, test } from 'vitest'
+import { resultsOf } from '../../src/answer-tests/main-run.ts'
 import { readCandidateEffects } from '../../src/answer-tests/read-effects.ts'
 import { readTestReport } from '../../src/answer-tests/read-test-report.ts'
 import { changesOf } from '../../src/answer-tests/test-effects.ts'
+import { readTestFiles } from '../../src/answer-tests/test-files.ts'
+import { treeOfCommit } from '../../src/git/objects/object.ts'
+import type { ReadableKb } from '../../src/kb/readable-kb.ts'
 import { commitToMain } from '../../src/kb/writing/commits.ts'
 import { proposePush } from '../../src/push/push-proposals.ts'
 import { dismissCandidate } from '../../src/queue/decide-candidate.ts'
 import { readSentCandidate } from '../../src/queue/lists/list-candidates.ts'
+import { previewedKb } from '../../src/queue/preview/previewed-kb.ts'
 import { readCandidate } from '../../src/queue/read-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import { bareId, type Caller } from '../../src/rules/access/caller.ts'
@@ -76,6 +81,25 @@ test('what is tested comes into no index', async () => {
   expect(await indexed()).toBe(before)
 })
 
+test.each(['new', 'changed'])(
+  'the tree of a %s page is that of its preview, whose results main keeps',
+  async (kind) => {
+    const { ctx, curator, app, vip, kb } = await testedBed()
+    const text = 'When a VIP customer raises a ticket, page the warden.'
+    const { candidateId } = await submitCandidate(
+      ctx,
+      app,
+      kind === 'new' ? candidate({ title: 'Wardens', content: text }) : correction(vip, text),
+    )
+    const treeOf = async (read: Pick<ReadableKb, 'repository' | 'heads'>) =>
+      treeOfCommit((await read.repository.read(read.heads().main ?? '')).data)
+    const preview = await treeOf(await previewedKb(ctx, curator, kb, [candidateId]))
+    await approveCandidate(ctx, curator, candidateId, {})
+    await kb.sync()
+    expect(await treeOf(kb)).toBe(preview)
+  },
+)
+
 test('a candidate that cannot be approved has no results, and one without tests no effects', async () => {
   const { ctx, curator, app, vip, commit, take } = await testedBed()
   const { candidateId } = await submitCandidate(ctx, app, correction(vip, 'Page nobody.'))
@@ -89,7 +113,7 @@ test('a candidate that cannot be approved has no results, and one without tests 
   })
 })
 
-test('effects are those that approvals have', async () => {
+test('effects are those that approvals have, and results kept from a preview those of another run', async () => {
   const bed = await linkedBed()
   const { ctx, curator } = bed
   const kb = await ctx.kb(curator.tenantId, 'handbook')
@@ -100,10 +124,10 @@ test('effects are those that approvals have', async () => {
         [
           'tests/answers.yaml',
           questions
-            .map(
-              (question) =>
-                `- {question: "${question}", refuses: false, search: {q: rota, first: handbook_00000002}}\n`,
-            )
+            .map((question, at) => {
+              const search = at % 2 === 0 ? '' : ', search: {q: rota, first: handbook_00000002}'
+              return `- {question: "${question}", refuses: false${search}}\n`
+            })
             .join(''),
         ],
       ]),
@@ -126,6 +150,8 @@ test('effects are those that approvals have', async () => {
       expect(effects?.state).toBe(isApproved ? 'tested' : 'failed')
       if (!isApproved) return dismissCandidate(ctx, curator, id, {}).then(() => undefined)
       const after = await readTestReport(ctx, curator, 'handbook')
+      const { projection, repository } = kb
+      expect(after.results).toEqual(await resultsOf(ctx, kb, await readTestFiles(projection.read, repository)))
       const changes = changesOf(before.results, after.results)
       expect(effects).toEqual({ state: 'tested', tests: questions.length, ...changes })
       changed += Object.values(changes).flat().length

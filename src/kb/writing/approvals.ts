@@ -87,7 +87,8 @@ export async function approverTrailers(
   { by, of, writes }: Decided & { by: Actor },
 ): Promise<[string, string][]> {
   const { whoIs } = kb.people
-  const judged = { of: await judgedPages(kb, staging, of), writes }
+  const isVotedOn = of.some(({ candidate }) => candidate.decisions.length > 0)
+  const judged = { of: isVotedOn ? await judgedPages(kb, staging, of) : [], writes }
   const votes = await standingVotes(await kb.settings(staging), judged, whoIs)
   if (votes.size > 0) votes.delete((await whoIs(by.id)).id)
   const approver = policyIds.has(by.id) ? policyActor : by

@@ -1,4 +1,5 @@
-import { createHash, randomBytes, randomInt } from 'node:crypto'
+import { hash, randomBytes, randomInt } from 'node:crypto'
+import { v7 as uuidv7 } from 'uuid'
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
@@ -28,6 +29,11 @@ export function candidateTime(id: string): number {
   return Number.parseInt(id.slice(0, 13).replace('-', ''), 16)
 }
 
+/** Returns the document id of the page that a candidate makes. Derived, so that an approval makes the same tree as its preview. */
+export function pageIdOf(candidateId: string): string {
+  return uuidv7({ msecs: candidateTime(candidateId), random: hash('sha256', `page of ${candidateId}`, 'buffer') })
+}
+
 /** True if a candidate id may belong to the KB. An id of another KB passes once in 2³⁰, so look the record up. */
 export function candidateBelongsTo(candidateId: string, kbId: string): boolean {
   return (
@@ -42,7 +48,7 @@ export function idTail(id: string): string {
 
 /** Returns bytes 8 to 11 of a candidate's id: variant `10`, then 30 bits of the hash. */
 function kbHash(kbId: string): Buffer {
-  const hash = createHash('sha256').update(kbId.toLowerCase()).digest().subarray(0, 4)
-  hash.writeUInt8(0x80 | (hash.readUInt8(0) & 0x3f), 0)
-  return hash
+  const hashed = hash('sha256', kbId.toLowerCase(), 'buffer').subarray(0, 4)
+  hashed.writeUInt8(0x80 | (hashed.readUInt8(0) & 0x3f), 0)
+  return hashed
 }

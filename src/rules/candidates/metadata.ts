@@ -61,6 +61,7 @@ export function textsOf(metadata: string | null): (key: string) => string | unde
 
 /** Reads the known keys. Throws ValidationError with `fieldErrors.metadata` for a value of the wrong type; nothing is coerced. */
 export function readMetadata(data: Record<string, unknown>): MetadataFields {
+  if (Object.keys(data).length === 0) return { tags: [] }
   const result = Fields.safeParse(data, { error: faultOf })
   if (!result.success) {
     throw invalid(...result.error.issues.map((issue) => `${issue.path.join(' ')} ${issue.message}`))

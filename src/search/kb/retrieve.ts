@@ -62,13 +62,14 @@ export async function retrieve(
 export function retrieveRanked(
   ctx: Context,
   kb: ReadableKb,
-  { maxChars, topK, ...asked }: Omit<Asked, 'limit' | 'reach' | 'packing'> & { topK: number; maxChars?: number },
+  { maxChars, topK, limit = Math.max(overfetch * topK, minChunks), ...asked }: RankedQuestion,
 ): ReturnType<typeof retrievePassages> {
   const reach: Reach = asked.audience === 'tool' ? 'chunk' : 'section'
-  const limit = Math.max(overfetch * topK, minChunks)
   const packing = maxChars === undefined ? undefined : { maxChars, topK, least: least[reach] }
   return retrievePassages(ctx, kb, { ...asked, limit, reach, ...(packing && { packing }) })
 }
+
+type RankedQuestion = Omit<Asked, 'limit' | 'reach' | 'packing'> & { topK: number; maxChars?: number; limit?: number }
 
 type Asked = {
   /** Set to `words` to search by words alone. */
