@@ -78,11 +78,31 @@ export const CandidateInput = z
       },
     ],
   })
-  .transform(({ kb = '', knowledgeBaseId = kb, metadata, ...candidate }) => {
-    const isText = metadata === null || typeof metadata === 'string'
-    return { ...candidate, knowledgeBaseId, metadata: isText ? metadata : JSON.stringify(metadata) }
-  })
+  .transform(({ kb = '', knowledgeBaseId = kb, metadata, ...candidate }) => ({
+    ...candidate,
+    knowledgeBaseId,
+    metadata: metadataText(metadata),
+  }))
 export type CandidateInput = z.output<typeof CandidateInput>
+
+/** Next version of a candidate. Parses to metadata as text, or none. */
+export const CandidateVersion = z
+  .object({
+    title: Title.exactOptional(),
+    content: Content,
+    metadata: Metadata,
+  })
+  .meta({
+    id: 'CandidateVersion',
+    description: 'Next version of a candidate. Its title and metadata stay as they are unless sent.',
+    examples: [{ content: 'Page the lead within five minutes.\n', metadata: { sourceUrl: 'https://example.com/vip' } }],
+  })
+  .transform(({ metadata, ...sent }) => ({ ...sent, metadata: metadataText(metadata) }))
+export type CandidateVersion = z.output<typeof CandidateVersion>
+
+function metadataText(metadata: z.output<typeof Metadata>): string | null {
+  return metadata === null || typeof metadata === 'string' ? metadata : JSON.stringify(metadata)
+}
 
 const candidateId = '019b9c9a-03b2-7d5e-9c1a-2b3c4d5e6f70'
 const kbId = '019b9c90-1a2b-7c3d-8e4f-5a6b7c8d9e0f'
@@ -300,6 +320,7 @@ export const CandidateSummary = z
     kbId: KbUuid,
     kind: CandidateKind,
     title: z.string().describe('Title as submitted.'),
+    version: z.int().positive().describe('Number of its present version. Each revision makes the next.'),
     status: CandidateStatus,
     connector: z.string().describe('Name of the system that the candidate comes from.'),
     confidence: z.number().min(0).max(1).nullable().describe('Confidence from 0 to 1, as submitted.'),
@@ -331,6 +352,7 @@ const summary = {
     kbId,
     kind: 'user-correction',
     title: 'VIP escalation policy',
+    version: 1,
     status: 'pending',
     connector: 'api',
   },
@@ -417,17 +439,29 @@ export const CandidateDetail = CandidateSummary.extend({
 })
 export type CandidateDetail = z.infer<typeof CandidateDetail>
 
-export const SentCandidateQuery = CandidateQuery.pick({ kb: true, status: true, cursor: true, limit: true })
+export const SentCandidateQuery = CandidateQuery.pick({ kb: true, status: true, cursor: true, limit: true }).extend({
+  state: z
+    .literal('changes_requested')
+    .describe('`changes_requested`: only candidates of which a curator waits for a new version.')
+    .exactOptional(),
+})
 export type SentCandidateQuery = z.output<typeof SentCandidateQuery>
 
 const sent = {
-  ...({ candidateId, kbId, kind: 'user-correction', title: 'VIP escalation policy', status: 'dismissed' } as const),
+  ...({
+    candidateId,
+    kbId,
+    kind: 'user-correction',
+    title: 'VIP escalation policy',
+    version: 1,
+    status: 'dismissed',
+  } as const),
   ...{ verdict: { zone: null, reason: 'no confidence given' }, reason: 'Duplicates handbook_00000007.' },
   ...{ createdAt: summary.createdAt, queueUrl: summary.queueUrl },
 }
 
 export const SentCandidate = CandidateSummary.pick({
-  ...{ candidateId: true, kbId: true, kind: true, title: true, status: true },
+  ...{ candidateId: true, kbId: true, kind: true, title: true, version: true, status: true },
   ...{ createdAt: true, queueUrl: true, seqId: true, commit: true },
 })
   .extend({

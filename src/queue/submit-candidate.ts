@@ -95,7 +95,7 @@ export async function submitCandidate(
   return runIdempotent(ctx, caller, { ...keyed, idempotencyKey, newId, parse, committed }, submit)
 }
 
-type Draft = Pick<
+export type CandidateDraft = Pick<
   Candidate,
   'kind' | 'title' | 'content' | 'metadata' | 'confidence' | 'impactEstimate' | 'connector'
 > & {
@@ -120,12 +120,13 @@ type Draft = Pick<
 /** Submitted candidate. `awaitsTests`: the policy approves it once the answer tests have run. */
 type Submitted = { row: CandidateRow; warnings: Warning[]; awaitsTests?: true }
 
-async function prepareCandidate(
+/** Reads what a caller sent, once for all attempts to store it. @throws {ValidationError} */
+export async function prepareCandidate(
   kb: KnowledgeBase,
   caller: Caller,
   input: CandidateInput,
   { service, ifMatch, isSubject = false, removes = false, door = 'api' }: SubmitOptions,
-): Promise<Draft> {
+): Promise<CandidateDraft> {
   const [settings, view] = [await kb.settings(), await viewFor(caller, kb)]
   const { content, metadata: text, fields, warnings, isUnreadable } = splitFrontMatter(input, settings)
   const connector = fields.connector ?? door
@@ -165,7 +166,7 @@ const verdictPending: Warning = {
 async function submitStaged(
   kb: KnowledgeBase,
   staging: Staging,
-  draft: Draft,
+  draft: CandidateDraft,
   id: string,
   now: Date,
 ): Promise<Submitted> {
@@ -202,17 +203,18 @@ async function submitStaged(
 }
 
 /** Returns the sender's warnings about an approval: that a Neuron already had the text, or which names of the page are taken. */
-function approvalWarnings(sql: MainTables, { sees }: Draft, { approval }: CandidateRow): Warning[] {
+function approvalWarnings(sql: MainTables, { sees }: CandidateDraft, { approval }: CandidateRow): Warning[] {
   if (approval === undefined) return []
   const { seqId, commit } = approval
   if (versionAt(sql, seqId, commit)?.commit !== commit) return [unchangedWarning(seqId)]
   return takenNames(sql, seqId, (other) => sees(accessOf(sql, other) ?? { audience: [], tags: [] }))
 }
 
-async function toCandidate(
+/** Returns the candidate of a draft with the policy's verdict. Must run within a write. */
+export async function toCandidate(
   kb: KnowledgeBase,
   staging: Staging,
-  draft: Draft,
+  draft: CandidateDraft,
   id: string,
   now: Date,
 ): Promise<{
@@ -298,7 +300,7 @@ function problemWithTarget(
     : `The sender may not see the target ${target}: it did not know the text that it replaces.`
 }
 
-function toReceipt(ctx: Context, kb: KnowledgeBase, { row, warnings }: Submitted): CandidateReceipt {
+export function toReceipt(ctx: Context, kb: KnowledgeBase, { row, warnings }: Submitted): CandidateReceipt {
   return {
     candidateId: row.id,
     status: row.status,

@@ -11,7 +11,7 @@ import { tempDir } from '../support/temp.ts'
 const folder = import.meta.dirname
 const bin = (name: string) => join(folder, 'node_modules/.bin', name)
 const names = ['list_knowledge_bases', 'search', 'fetch', 'retrieve', 'read_neuron', 'links', 'ask']
-const proposing = ['propose', 'my_candidates', 'feedback']
+const proposing = ['propose', 'my_candidates', 'revise_proposal', 'withdraw_proposal', 'feedback']
 const Adapter = z.object({ tools: z.array(z.string()), found: z.unknown() })
 
 async function withPage() {

@@ -50,6 +50,7 @@ test('every route of the API is described with every status that it can answer',
   const previewed = '200 304 400 401 403 404 408 409 429 431 500 503 507'
   expect(statuses.sort()).toEqual([
     'delete /api/v1/documents/{docId} 204 400 401 403 404 408 409 413 415 429 431 500 503 507',
+    'delete /api/v1/queue/candidates/{id} 200 400 401 403 404 408 409 412 413 415 429 431 500 503 507',
     'delete /api/v1/uploads/{uploadId} 204 400 401 403 404 408 410 413 415 429 431 500 503 507',
     'get /api/v1/documents/{docId} 200 400 401 403 404 408 429 431 500 503 507',
     'get /api/v1/documents/{docId}/content 200 206 400 401 403 404 408 416 429 431 500 503 507',
@@ -62,9 +63,10 @@ test('every route of the API is described with every status that it can answer',
     `get /api/v1/knowledge-bases/{kbId}/neurons ${previewed}`,
     `get /api/v1/knowledge-bases/{kbId}/search ${previewed}`,
     'get /api/v1/knowledge-bases/{kbId}/tests 200 400 401 403 404 408 409 429 431 500 503 507',
-    ...['', '/candidates', '/candidates/{id}', '/sources', '/sources/{docId}'].map(
-      (path) => `get /api/v1/me${path} ${read(200)}`,
-    ),
+    `get /api/v1/me ${read(200)}`,
+    `get /api/v1/me/candidates ${read(200)}`,
+    `get /api/v1/me/candidates/{id} ${read('200 304')}`,
+    ...['/sources', '/sources/{docId}'].map((path) => `get /api/v1/me${path} ${read(200)}`),
     `get /api/v1/neurons/{kb}/{seqId} ${previewed}`,
     `get /api/v1/neurons/{kb}/{seqId}/blame ${read('200 304')}`,
     `get /api/v1/queue/candidates ${read(200)}`,
@@ -92,6 +94,7 @@ test('every route of the API is described with every status that it can answer',
     'post /api/v1/queue/candidates/{id}/reopen 200 400 401 403 404 408 409 412 413 415 429 431 500 503 507',
     'post /api/v1/queue/candidates/{id}/request-changes 200 400 401 403 404 408 409 412 413 415 429 431 500 503 507',
     'post /api/v1/uploads/{uploadId}/finalize 201 400 401 403 404 408 409 410 413 415 422 429 431 500 503 507',
+    'put /api/v1/queue/candidates/{id} 200 400 401 403 404 408 409 412 413 415 429 431 500 503 507',
   ])
 })
 
@@ -264,7 +267,7 @@ test.each(['/docs', '/healthz', '/nothing', '/api/v1/queue/candidates'])(
   },
 )
 
-const Method = z.enum(['GET', 'POST', 'PATCH', 'DELETE'])
+const Method = z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
 const Operation = z.looseObject({
   parameters: z
     .array(z.looseObject({ name: z.string(), in: z.string(), required: z.boolean().optional() }))

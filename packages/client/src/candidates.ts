@@ -7,6 +7,9 @@ export type Metadata = Record<string, unknown> | string | null
 /** A proposed Neuron. `metadata` may be an object; a client of one knowledge base fills in `knowledgeBaseId`. */
 export type NewCandidate = Omit<Schemas['CandidateInput'], 'kb' | 'metadata'> & { metadata?: Metadata }
 
+/** Next version of a candidate. Its title and `metadata` stay as they are unless given. */
+export type NewVersion = Omit<Schemas['CandidateVersion'], 'metadata'> & { metadata?: Metadata }
+
 /** Returns the methods of the queue of one knowledge base, or of all. */
 export function candidatesOf(connection: Connection, kb?: string) {
   const path = '/api/v1/queue/candidates'
@@ -29,6 +32,13 @@ export function candidatesOf(connection: Connection, kb?: string) {
         ({ candidates }) => candidates,
       ),
     get: (id: string, options?: RequestOptions) => connection.call('get', `${path}/{id}`, { path: { id } }, options),
+    /** Makes the next version of a pending candidate. `ifMatch`, here and in {@link withdraw}, is its `ETag`, which `me.candidate` returns. */
+    revise: (id: string, { metadata, ...version }: NewVersion, options?: Matching) => {
+      const body = { ...version, ...metadataText(metadata) }
+      return connection.call('put', `${path}/{id}`, { path: { id }, body }, matching(options))
+    },
+    withdraw: (id: string, options?: Matching) =>
+      connection.call('delete', `${path}/{id}`, { path: { id } }, matching(options)),
     /** Approves a candidate. `ifMatch`, here and below, is its `ETag`, which {@link get} returns through `withResponse()`. */
     approve: (id: string, body: Schemas['CandidateEdit'] = {}, options?: Matching) =>
       connection.call('post', `${path}/{id}/approve`, { path: { id }, body }, matching(options)),

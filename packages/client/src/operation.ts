@@ -8,7 +8,7 @@ export type Query<Name extends keyof operations> = operations[Name] extends { pa
   ? NonNullable<Found>
   : never
 
-export type Method = 'get' | 'post' | 'patch' | 'delete'
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
 export type PathOf<M extends Method> = {
   [Path in keyof paths]: paths[Path] extends { [Key in M]: object } ? Path : never

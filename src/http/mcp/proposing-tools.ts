@@ -1,12 +1,20 @@
 import type { McpServer } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { submitFeedback } from '../../chat/submit-feedback.ts'
-import { CandidateInput, CandidateReceipt, SentCandidatePage } from '../../contract/candidates.ts'
+import {
+  CandidateInput,
+  CandidatePath,
+  CandidateReceipt,
+  CandidateState,
+  SentCandidatePage,
+  SentCandidateQuery,
+} from '../../contract/candidates.ts'
 import { FeedbackInput, FeedbackReceipt } from '../../contract/chat.ts'
 import { ValidationError } from '../../contract/errors.ts'
 import { CandidateStatus, SeqId, Zone } from '../../contract/vocabulary.ts'
 import { readNeuron } from '../../pages/read-neuron.ts'
 import { listSentCandidates } from '../../queue/lists/list-candidates.ts'
+import { reviseCandidate, withdrawCandidate } from '../../queue/revise-candidate.ts'
 import { previewCandidate, submitCandidate } from '../../queue/submit-candidate.ts'
 import { adds, addTool, type Exchange, Kb, reads } from './tool.ts'
 
@@ -92,21 +100,61 @@ export function addProposing(server: McpServer, exchange: Exchange): void {
   addTool(server, exchange, 'my_candidates', {
     title: 'Follow what was proposed',
     description:
-      'Lists what this key has proposed, newest first: what waits, what was approved, and why the rest was dismissed.',
+      'Lists what this key has proposed, newest first: what waits, what was approved, and why the rest was dismissed. Look here before ' +
+      'you propose: `state: changes_requested` lists what a curator asks you to change, which revise_proposal answers.',
     input: z.object({
       kb: Kb.describe('Slug or UUID of one knowledge base. Default: all of them.').optional(),
       status: CandidateStatus.optional(),
+      state: SentCandidateQuery.shape.state,
       cursor: z.string().max(1000).optional().describe('`nextCursor` of the page before.'),
       limit: z.int().min(1).max(100).default(20).describe('Maximum number of candidates, 1 to 100. Default: 20.'),
     }),
     output: SentCandidatePage,
     rate: 'read',
     annotations: reads,
-    run: ({ kb, status, cursor, limit }) =>
+    run: ({ kb, status, state, cursor, limit }) =>
       listSentCandidates(ctx, caller, {
         ...{ ...(kb !== undefined && { kb }), ...(status !== undefined && { status }), limit },
+        ...(state !== undefined && { state }),
         ...(cursor !== undefined && { cursor }),
       }),
+  })
+
+  const { content, title } = candidate
+  const own = z.object({
+    candidateId: CandidatePath.shape.id,
+    version: z.int().min(1).describe('The `version` that my_candidates returned.'),
+  })
+
+  addTool(server, exchange, 'revise_proposal', {
+    title: 'Change a proposal that waits',
+    description:
+      'Replaces the text of a proposal of this key that waits, as an answer to `changesRequested`. Do not propose the same anew. Send the ' +
+      'whole text. A title or a source that is not sent stays. Fails if it was revised or decided meanwhile.',
+    input: own.extend({
+      content,
+      title: title.optional(),
+      ...Proposal.pick({ sourceUrl: true, tags: true, baseVersion: true, reason: true, model: true }).shape,
+    }),
+    output: CandidateReceipt,
+    rate: 'write',
+    annotations: adds,
+    run: ({ candidateId, version, content, title, ...fields }) =>
+      reviseCandidate(ctx, caller, candidateId, {
+        ...{ version, content, metadata: null, fields: JSON.parse(JSON.stringify(fields)) },
+        ...(title !== undefined && { title }),
+      }),
+  })
+
+  addTool(server, exchange, 'withdraw_proposal', {
+    title: 'Withdraw a proposal that waits',
+    description:
+      'Withdraws a proposal of this key that waits. Use the tool when it has become wrong, or is not wanted any more.',
+    input: own,
+    output: CandidateState,
+    rate: 'write',
+    annotations: adds,
+    run: ({ candidateId, version }) => withdrawCandidate(ctx, caller, candidateId, { version }),
   })
 
   addTool(server, exchange, 'feedback', {

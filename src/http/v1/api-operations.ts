@@ -131,6 +131,7 @@ export function operationsOf(app: ZodFastify, ctx: AppContext, tag: string, conf
   return {
     get: adding('GET'),
     post: adding('POST'),
+    put: adding('PUT'),
     patch: adding('PATCH'),
     delete: adding('DELETE'),
   }

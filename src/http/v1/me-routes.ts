@@ -4,6 +4,7 @@ import { CandidatePath, SentCandidate, SentCandidatePage, SentCandidateQuery } f
 import { DocumentPath, SentSource, SentSourcePage, SourceQuery } from '../../contract/documents.ts'
 import { Me, MeChange } from '../../contract/people.ts'
 import { changeMe, readMe } from '../../people/account.ts'
+import { sentVersion } from '../../queue/heads/judged-head.ts'
 import { listSentCandidates, readSentCandidate } from '../../queue/lists/list-candidates.ts'
 import { listSentSources, readSentSource } from '../../sources/list-sources.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
@@ -49,6 +50,7 @@ export function meRoutes(app: ZodFastify, ctx: AppContext): void {
     description: 'Returns what became of a candidate. Fails with `not_found` if another caller sent it.',
     params: CandidatePath,
     answers: { 200: SentCandidate },
+    tagged: ({ version, changesRequested: asked = null }) => sentVersion({ version, asked }),
     run: ({ ctx, caller, params }) => readSentCandidate(ctx, caller, params.id),
   })
 

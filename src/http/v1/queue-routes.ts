@@ -16,6 +16,7 @@ import {
   CandidateReceipt,
   CandidateResults,
   CandidateState,
+  CandidateVersion,
   ChangeRequest,
   Dismissal,
   maxSubmitted,
@@ -34,6 +35,7 @@ import {
   requestChanges,
 } from '../../queue/decide-candidate.ts'
 import { listCandidates } from '../../queue/lists/list-candidates.ts'
+import { reviseCandidate, withdrawCandidate } from '../../queue/revise-candidate.ts'
 import { submitCandidate } from '../../queue/submit-candidate.ts'
 import { proposeUndo } from '../../review/propose-undo.ts'
 import type { Limits } from '../access/rate-limits.ts'
@@ -114,6 +116,38 @@ export function queueRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): v
       }
       return { results: await Promise.all(candidates.map(submit)) }
     },
+  })
+
+  forWriters.put('/queue/candidates/:id', {
+    operationId: 'reviseCandidate',
+    summary: 'Revise a candidate',
+    description:
+      'Makes the next version of a pending candidate, for who sent it, the person of the key that sent it, and curators. Answers a request for ' +
+      'changes. Votes for earlier versions no longer count, and a curator decides, whatever the policy says. Idempotent: a version equal ' +
+      'to the present one changes nothing. Fails with `not_found` if another caller sent it, with `not_pending` if it is ' +
+      'decided, with 400 if its connector or target would change, or if it came by git or from the console, and with ' +
+      '`record_full` if its record has reached its limit.',
+    params: CandidatePath,
+    headers: DecisionHeaders,
+    body: CandidateVersion,
+    answers: { 200: CandidateReceipt, ...outdated },
+    errors: ['not_pending', 'record_full'],
+    run: ({ ctx, caller, params, headers, body }) =>
+      reviseCandidate(ctx, caller, params.id, { ...body, ifMatch: headers['if-match'] }),
+  })
+
+  forWriters.delete('/queue/candidates/:id', {
+    operationId: 'withdrawCandidate',
+    summary: 'Withdraw a candidate',
+    description:
+      'Dismisses a pending candidate, for who sent it, the person of the key that sent it, and curators. Idempotent. Fails ' +
+      'with `not_found` if another caller sent it, and with `not_pending` if it is approved.',
+    params: CandidatePath,
+    headers: DecisionHeaders,
+    answers: { 200: CandidateState, ...outdated },
+    errors: ['not_pending', 'record_full'],
+    run: ({ ctx, caller, params, headers }) =>
+      withdrawCandidate(ctx, caller, params.id, { ifMatch: headers['if-match'] }),
   })
 
   forCurators.post('/queue/candidates/:id/approve', {

@@ -7,6 +7,7 @@ import {
   lastVerdict,
   queueStatus,
   requestedChanges,
+  versionNumber,
 } from '../../rules/candidates/candidate.ts'
 import { parseMetadata, readMetadata, textsOf } from '../../rules/candidates/metadata.ts'
 import { senderOf } from '../../rules/deciding.ts'
@@ -35,6 +36,8 @@ export type CandidateRow = {
   warnings: string[]
   createdAt: string
   createdBy: string
+  /** Number of the present version. */
+  version: number
   tags: string[]
   /** True if the candidate adds answer tests. */
   hasTests: boolean
@@ -68,12 +71,12 @@ export function indexCandidate({ write: sql }: Projection, candidate: Candidate,
   const sender = senderOf(candidate)
   const { row, isKnown } = indexWords(sql, candidate, textKey)
   sql.run`INSERT OR REPLACE INTO candidates (id, blob, status, kind, title, connector, confidence, impact, zone, red, target,
-      removes, reverts, warnings, created_at, created_by, sender, dismissal, asked, assignee, unfinished, origin, fingerprint, model, reason, tags, tests, title_key, text_key,
+      removes, reverts, warnings, created_at, created_by, sender, revision, dismissal, asked, assignee, unfinished, origin, fingerprint, model, reason, tags, tests, title_key, text_key,
       word_row)
     VALUES (${id}, ${blob}, ${status}, ${kind}, ${title}, ${connector}, ${confidence}, ${impactEstimate ?? 0}, ${verdict.zone},
       ${verdict.zone === 'red' ? 1 : 0}, ${target}, ${Number(removes)}, ${Number(candidate.reverts === true)}, ${JSON.stringify(verdict.warnings)}, ${candidate.createdAt},
       ${candidate.createdBy.name}, ${/^(?:key|user|git|source):/.test(sender) ? sender : null},
-      ${lastVerdict(candidate)?.reason ?? null}, ${asked && JSON.stringify({ reason: asked.reason ?? '', at: asked.at, by: asked.by.name })},
+      ${versionNumber(candidate)}, ${lastVerdict(candidate)?.reason ?? null}, ${asked && JSON.stringify({ reason: asked.reason ?? '', at: asked.at, by: asked.by.name })},
       ${assigneeOf(candidate) ?? null}, ${unfinished}, ${origin}, ${fingerprint}, ${model}, ${verdict.reason}, ${JSON.stringify(tags)}, ${Number((candidate.tests ?? []).length > 0)},
       ${titleKey(title)}, ${textKey}, ${row})`
   if (isKnown) sql.run`DELETE FROM candidate_tags WHERE id = ${id}`
@@ -115,7 +118,7 @@ export function candidatesWhere(sql: Sql, conditions: SqlQuery, joins = orPendin
     sql,
     query`SELECT id, candidates.blob, status, kind, candidates.title, connector, confidence, nullif(impact, 0) AS impact, zone,
         target, removes, reverts, warnings, candidates.created_at AS createdAt, created_by AS createdBy, candidates.tags, tests, reason,
-        dismissal, asked, assignee, fingerprint, title_key AS titleKey, text_key AS textKey, unfinished,
+        revision AS version, dismissal, asked, assignee, fingerprint, title_key AS titleKey, text_key AS textKey, unfinished,
         seq_id AS seqId, document_id AS documentId, oid AS "commit"
       FROM candidates ${joins} WHERE ${conditions}`,
   )

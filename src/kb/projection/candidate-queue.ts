@@ -208,14 +208,19 @@ export function lastOfSenders(sql: Sql, kind: CandidateKind, limit: number): { i
     ) ORDER BY red DESC, impact DESC, id` as { id: string; blob: string }[]
 }
 
-export function sentBy(
-  sql: Sql,
-  sender: string,
-  { status, below, limit }: { status?: CandidateStatus | undefined; below?: string | undefined; limit: number },
-): CandidateRow[] {
+export type SentFilter = {
+  status?: CandidateStatus | undefined
+  /** Limits the result to candidates of which a curator waits for a new version. */
+  state?: 'changes_requested' | undefined
+  below?: string | undefined
+  limit: number
+}
+
+export function sentBy(sql: Sql, sender: string, { status, state, below, limit }: SentFilter): CandidateRow[] {
   const ofStatus = status === undefined ? nothing : query`AND status = ${status}`
+  const asked = state === undefined ? nothing : query`AND asked IS NOT NULL AND status = 'pending'`
   const before = below === undefined ? nothing : query`AND id < ${below}`
-  return candidatesWhere(sql, query`sender = ${sender} ${ofStatus} ${before} ORDER BY id DESC LIMIT ${limit}`)
+  return candidatesWhere(sql, query`sender = ${sender} ${ofStatus} ${asked} ${before} ORDER BY id DESC LIMIT ${limit}`)
 }
 
 /** True if a client sent a candidate. */

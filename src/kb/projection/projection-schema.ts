@@ -1,5 +1,5 @@
 /** Version of the projection. Raise it whenever the tables or their derived content change: an older projection is dropped and rebuilt. */
-export const projectionVersion = 35
+export const projectionVersion = 36
 
 export const projectionTables = [
   'meta',
@@ -89,7 +89,7 @@ export const projectionSchema = `
     id TEXT PRIMARY KEY, blob TEXT NOT NULL, status TEXT NOT NULL, kind TEXT NOT NULL, title TEXT NOT NULL,
     connector TEXT NOT NULL, confidence REAL, impact INTEGER, zone TEXT, red INTEGER NOT NULL, target TEXT,
     removes INTEGER NOT NULL, reverts INTEGER NOT NULL, warnings TEXT NOT NULL, created_at TEXT NOT NULL, created_by TEXT NOT NULL, sender TEXT,
-    dismissal TEXT, asked TEXT, assignee TEXT, unfinished INTEGER NOT NULL,
+    revision INTEGER NOT NULL, dismissal TEXT, asked TEXT, assignee TEXT, unfinished INTEGER NOT NULL,
     origin TEXT, fingerprint TEXT, model TEXT, reason TEXT NOT NULL, tags TEXT NOT NULL, tests INTEGER NOT NULL,
     title_key TEXT NOT NULL, text_key TEXT NOT NULL, word_row INTEGER NOT NULL
   ) WITHOUT ROWID, STRICT;

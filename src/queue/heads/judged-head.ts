@@ -53,14 +53,14 @@ export async function writeJudged<T>(
 }
 
 /** True if a candidate matches an `If-Match`, or was decided by `decider`. @throws {GanglionError} `not_found` */
-async function isAsRead(
+export async function isAsRead(
   { projection: { write: sql } }: KnowledgeBase,
   staging: Staging,
   { candidateId, decider, ifMatch }: { candidateId: string; decider: Actor | undefined; ifMatch: string },
 ): Promise<boolean> {
   const row = findCandidate(sql, candidateId)
   if (row === undefined) throw new GanglionError('not_found')
-  if (isListed(ifMatch, reviewVersion(sql, row))) return true
+  if (isListed(ifMatch, reviewVersion(sql, row)) || isListed(ifMatch, sentVersion(row))) return true
   if (decider === undefined || row.status === 'pending') return false
   if (row.approval !== undefined) return isApprovedBy(staging, row.approval, decider)
   const last = parseCandidate(await staging.readText(row.blob)).decisions.at(-1)
@@ -148,6 +148,14 @@ export function reviewVersion(sql: Sql, row: Pick<CandidateRow, 'blob' | 'target
   return row.approval === undefined ? seenOf(sql, row) : `${seenOf(sql, row)}.${row.approval.commit}`
 }
 
+/** Returns the version with which the `ETag` of a candidate begins for its sender, who is not told of comments and votes. */
+export function sentVersion({
+  version,
+  asked,
+}: Pick<CandidateRow, 'version'> & { asked?: { at: string } | null }): string {
+  return asked == null ? `${version}` : `${version}.${asked.at}`
+}
+
 /** True if an `If-Match` lists a version: `*`, or a tag of {@link reviewVersion} and a hash, weak or not. */
 function isListed(ifMatch: string, version: string): boolean {
   const tags = ifMatch.split(',').map((tag) => tag.trim())
@@ -155,7 +163,7 @@ function isListed(ifMatch: string, version: string): boolean {
 }
 
 /** Thrown if the `If-Match` of a decision does not match: `stale_head` with the present `head`, or `not_pending`. */
-class PreconditionFailed extends GanglionError {
+export class PreconditionFailed extends GanglionError {
   override readonly status = 412
 }
 

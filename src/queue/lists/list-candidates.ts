@@ -45,9 +45,10 @@ export async function listCandidates(ctx: Context, caller: Caller, query: Candid
 }
 
 export function toSummary(ctx: Context, kbId: string, row: CandidateRow): CandidateSummary {
-  const { id, impact, approval, removes, kind, title, status, connector, confidence, zone, warnings, target } = row
+  const { id, impact, approval, removes, kind, title, version, status, connector, confidence, zone, warnings, target } =
+    row
   return {
-    ...{ kind, title, status, connector, confidence, zone, warnings, target },
+    ...{ kind, title, version, status, connector, confidence, zone, warnings, target },
     createdAt: row.createdAt,
     createdBy: row.createdBy,
     candidateId: id,
@@ -71,13 +72,13 @@ type SentRow = Pick<QueuedRow, 'row'> & { kbId: string }
 export async function listSentCandidates(
   ctx: Context,
   caller: Caller,
-  { kb: kbName, status, cursor, limit }: SentCandidateQuery,
+  { kb: kbName, status, state, cursor, limit }: SentCandidateQuery,
 ): Promise<SentCandidatePage> {
   const below = cursor === undefined ? undefined : decodeCursor(cursor, isUuid)
   const kbs = await queuedKbs(ctx, caller, kbName)
   const found: SentRow[] = []
   for (const { identity, read } of kbs) {
-    const rows = (await read((sql) => sentBy(sql, caller.id, { status, below, limit: limit + 1 }))) ?? []
+    const rows = (await read((sql) => sentBy(sql, caller.id, { status, state, below, limit: limit + 1 }))) ?? []
     found.push(...rows.map((row) => ({ row, kbId: identity.id })))
   }
   const page = found.toSorted((a, b) => (a.row.id < b.row.id ? 1 : -1)).slice(0, limit)
@@ -104,12 +105,16 @@ async function shown(ctx: Context, caller: Caller, rows: readonly SentRow[]): Pr
   const views = new Map<string, KbView>()
   const candidates: SentCandidate[] = []
   for (const { row, kbId } of rows) {
-    const { candidateId, kind, title, status, createdAt, queueUrl, changesRequested } = toSummary(ctx, kbId, row)
+    const { candidateId, kind, title, version, status, createdAt, queueUrl, changesRequested } = toSummary(
+      ctx,
+      kbId,
+      row,
+    )
     const { approval, zone, reason, dismissal } = row
     const view = approval && (views.get(kbId) ?? (await viewFor(caller, await ctx.kb(caller.tenantId, kbId))))
     if (view !== undefined) views.set(kbId, view)
     candidates.push({
-      ...{ candidateId, kbId, kind, title, status, createdAt, queueUrl },
+      ...{ candidateId, kbId, kind, title, version, status, createdAt, queueUrl },
       verdict: { zone, reason },
       ...(changesRequested && { changesRequested: { reason: changesRequested.reason, at: changesRequested.at } }),
       ...(status === 'dismissed' && dismissal !== null ? { reason: dismissal } : {}),

@@ -126,6 +126,11 @@ export function requestedChanges({ decisions }: Pick<Candidate, 'decisions'>): D
   return isOver ? undefined : asked
 }
 
+/** Returns the number of the present version. */
+export function versionNumber({ decisions }: Pick<Candidate, 'decisions'>): number {
+  return 1 + decisions.filter(({ action }) => action === 'revise').length
+}
+
 /** Returns the e-mail of a person or the name of a key. */
 export function assigneeOf({ decisions }: Pick<Candidate, 'decisions'>): string | undefined {
   return decisions.findLast(({ action }) => action === 'assign')?.to

@@ -45,7 +45,7 @@ describe.each(revisions)('a client of the protocol, %s', (revision) => {
   }
 
   const readingTools = ['list_knowledge_bases', 'search', 'fetch', 'retrieve', 'read_neuron', 'links']
-  const proposingTools = ['propose', 'my_candidates', 'feedback']
+  const proposingTools = ['propose', 'my_candidates', 'revise_proposal', 'withdraw_proposal', 'feedback']
 
   test('is told how to use the tools, and that what they return is data', async () => {
     const { client } = await connected()
@@ -215,6 +215,37 @@ describe.each(revisions)('a client of the protocol, %s', (revision) => {
       correction.candidateId,
       made.candidateId,
     ])
+  })
+
+  test('answers a request for changes, and withdraws, by the version that it read', async () => {
+    const { client, request } = await connected()
+    const page = { kb: 'handbook', action: 'new', title: 'Badges', content: 'Tell the desk.', tags: ['desk'] }
+    const { structuredContent } = await call(client, 'propose', page)
+    const { candidateId } = Object(structuredContent)
+    const path = `/api/v1/queue/candidates/${candidateId}`
+    await request('POST', `${path}/request-changes`, { as: 'curator', body: { reason: 'Which desk?' } })
+    const asked = await call(client, 'my_candidates', { state: 'changes_requested' })
+    expect(asked.structuredContent).toMatchObject({
+      candidates: [{ candidateId, version: 1, changesRequested: { reason: 'Which desk?' } }],
+    })
+    const content = 'Tell the front desk.'
+    const answer = { candidateId, version: 1, content, sourceUrl: 'https://example.com/desk' }
+    expect((await call(client, 'revise_proposal', answer)).structuredContent).toMatchObject({ status: 'pending' })
+    expect((await request('GET', path, { as: 'curator' })).json).toMatchObject({
+      ...{ version: 2, title: 'Badges', content },
+      metadata: '{"connector":"mcp","tags":["desk"],"sourceUrl":"https://example.com/desk"}',
+    })
+    expect((await call(client, 'my_candidates', { state: 'changes_requested' })).structuredContent).toMatchObject({
+      candidates: [],
+    })
+    expect(await errorOf(client, 'revise_proposal', { ...answer, content: 'Late.' })).toMatchObject({
+      error: 'stale_head',
+    })
+    expect(await errorOf(client, 'withdraw_proposal', { candidateId, version: 1 })).toMatchObject({
+      error: 'stale_head',
+    })
+    const gone = await call(client, 'withdraw_proposal', { candidateId, version: 2 })
+    expect(gone.structuredContent).toEqual({ candidateId, status: 'dismissed' })
   })
 
   test('previews what the policy would say, and stores nothing', async () => {

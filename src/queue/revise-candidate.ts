@@ -1,0 +1,125 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { CandidateReceipt, CandidateState, CandidateVersion } from '../contract/candidates.ts'
+import { GanglionError, ValidationError } from '../contract/errors.ts'
+import type { Staging } from '../git/staging.ts'
+import type { Context } from '../kb/context.ts'
+import { kbOfCandidate } from '../kb/kb-access.ts'
+import type { KnowledgeBase } from '../kb/knowledge-base.ts'
+import { findCandidate } from '../kb/projection/candidate-index.ts'
+import { revised } from '../kb/writing/git-candidate.ts'
+import { recordCandidate } from '../kb/writing/record.ts'
+import { parseCandidate, roomInRecord } from '../markdown/file/candidate-file.ts'
+import { actorOf, bareId, type Caller, isPerson } from '../rules/access/caller.ts'
+import type { Candidate } from '../rules/candidates/candidate.ts'
+import { parseMetadata } from '../rules/candidates/metadata.ts'
+import { decide } from './decide-candidate.ts'
+import { isAsRead, PreconditionFailed } from './heads/judged-head.ts'
+import { leftToCurator, type Objection } from './policy-approval.ts'
+import { type CandidateDraft, prepareCandidate, toCandidate, toReceipt } from './submit-candidate.ts'
+
+/** Next version. `fields`: those of the metadata to replace. */
+type SentVersion = CandidateVersion & { fields?: Record<string, unknown> }
+/** State that the caller has read: a list of entity tags, or the number of the version. */
+type ReadVersion = { ifMatch?: string | undefined; version?: number }
+
+const withdrawn = 'withdrawn by its sender'
+const changed: Objection = { reason: 'a curator decides on a new version' }
+
+/**
+ * Makes the next version of a pending candidate that came over HTTP or MCP, for its sender or a curator. Votes for earlier versions do not
+ * count, and no policy approves it: somebody may have read, or asked for, what it changes. A version equal to the present one changes nothing.
+ * @throws {GanglionError} `not_found`, `not_pending`, `record_full`
+ * @throws {PreconditionFailed} `stale_head`
+ * @throws {ValidationError} for invalid metadata, another target or connector, and a candidate that came by git or from the console
+ */
+export async function reviseCandidate(
+  ctx: Context,
+  caller: Caller,
+  candidateId: string,
+  { ifMatch, version, ...sent }: SentVersion & ReadVersion,
+): Promise<CandidateReceipt> {
+  const kb = await kbOfCandidate(ctx, caller.tenantId, candidateId)
+  const senders = await sendersOf(ctx, caller)
+  return kb.write(async (staging) => {
+    const { write: sql } = kb.projection
+    const row = findCandidate(sql, candidateId)
+    const record = row && parseCandidate(await staging.readText(row.blob))
+    if (row === undefined || record === undefined || !mayChange(record, caller, senders))
+      throw new GanglionError('not_found')
+    if (record.frontMatter !== null)
+      throw new ValidationError({ id: ['came by git or from the console: change it there'] })
+    const { next, draft, told } = await nextVersion(kb, staging, { record, caller, sent, now: ctx.now() })
+    if (isDeepStrictEqual(partsOf(next), partsOf(record))) return toReceipt(ctx, kb, { row, warnings: [] })
+    const isRead = ifMatch === undefined || (await isAsRead(kb, staging, { candidateId, decider: undefined, ifMatch }))
+    if (!isRead || (version ?? row.version) !== row.version)
+      throw new PreconditionFailed(row.status === 'pending' ? 'stale_head' : 'not_pending')
+    if (row.status !== 'pending') throw new GanglionError('not_pending')
+    const isSender = senders.has(record.createdBy.id)
+    const candidate = isSender ? next : { ...next, original: record.original ?? row.blob }
+    if (roomInRecord(candidate) < 0) throw new GanglionError('record_full')
+    await recordCandidate(kb, staging, candidate, 'Revise')
+    const warnings = [...draft.warnings, ...told.filter(({ code }) => code !== 'similar')]
+    return toReceipt(ctx, kb, { row: findCandidate(sql, candidateId) ?? row, warnings })
+  })
+}
+
+/**
+ * Withdraws a pending candidate for its sender, or dismisses it for a curator. Repeating it returns the same answer.
+ * @throws {GanglionError} `not_found`, `not_pending`, `record_full`
+ * @throws {PreconditionFailed} `stale_head`
+ */
+export async function withdrawCandidate(
+  ctx: Context,
+  caller: Caller,
+  candidateId: string,
+  { ifMatch, version }: ReadVersion = {},
+): Promise<CandidateState> {
+  const senders = await sendersOf(ctx, caller)
+  return decide(ctx, caller, { candidateId, ifMatch, verb: 'Dismiss' }, ({ status, ...row }, by, at, record) => {
+    if (!mayChange(record, caller, senders)) throw new GanglionError('not_found')
+    if (status === 'approved') throw new GanglionError('not_pending')
+    if (status === 'dismissed') return undefined
+    if ((version ?? row.version) !== row.version) throw new PreconditionFailed('stale_head')
+    return { action: 'dismiss', at, by, ...(senders.has(record.createdBy.id) && { reason: withdrawn }) }
+  })
+}
+
+/** Returns the ids of the senders that a caller may act for: its own, and a person's keys, over HTTP and by git. */
+async function sendersOf({ apiKeys }: Context, caller: Caller): Promise<ReadonlySet<string>> {
+  const keys = isPerson(caller) ? await apiKeys.idsOf(bareId(caller), caller.tenantId) : [bareId(caller)]
+  return new Set([caller.id, ...keys.flatMap((id) => [`key:${id}`, `git:${id}`])])
+}
+
+function mayChange({ createdBy }: Candidate, { role }: Caller, senders: ReadonlySet<string>): boolean {
+  return role === 'curator' || senders.has(createdBy.id)
+}
+
+async function nextVersion(
+  kb: KnowledgeBase,
+  staging: Staging,
+  { record, caller, sent, now }: { record: Candidate; caller: Caller; sent: SentVersion; now: Date },
+): Promise<{ next: Candidate; draft: CandidateDraft } & Pick<Awaited<ReturnType<typeof toCandidate>>, 'told'>> {
+  const { kind, confidence, impactEstimate, connector, removes, target } = record
+  const about = sent.metadata ?? record.metadata
+  const metadata = sent.fields === undefined ? about : JSON.stringify({ ...parseMetadata(about).data, ...sent.fields })
+  const { title = record.title, content } = sent
+  const input = { kind, title, content, metadata, confidence, impactEstimate, knowledgeBaseId: kb.identity.id }
+  // A title that is not sent anew keeps its meaning: that of the page, or of the proposal.
+  const isSubject = sent.title === undefined && record.renames !== true
+  const door = connector === 'mcp' ? 'mcp' : 'api'
+  const draft = await prepareCandidate(kb, caller, input, { removes, isSubject, door })
+  const { candidate, told } = await toCandidate(kb, staging, draft, record.id, now)
+  if (candidate.connector !== connector) throw new ValidationError({ metadata: ['must name the same `connector`'] })
+  if (candidate.target !== target) throw new ValidationError({ metadata: ['must name the same `targetNeuron`'] })
+  const { renames: _, ...kept } = record
+  const waiting = candidate.verdict.approve ? leftToCurator(candidate, changed) : candidate
+  const change = { ...partsOf(waiting), base: waiting.base, frontMatter: null }
+  return {
+    next: { ...revised(kept, change, { by: actorOf(caller), at: now }), verdict: waiting.verdict },
+    ...{ draft, told },
+  }
+}
+
+function partsOf({ title, content, metadata, renames }: Candidate) {
+  return { title, content, metadata, ...(renames && { renames }) }
+}

@@ -1,0 +1,179 @@
+import { describe, expect, test } from 'vitest'
+import { withdrawCandidate } from '../../../src/queue/revise-candidate.ts'
+import { actorOf } from '../../../src/rules/access/caller.ts'
+import { signIn } from '../../support/person.ts'
+import { seqId, type TestServer, testServer } from '../support/test-server.ts'
+
+const proposal = { kb: 'handbook', kind: 'external-feed', title: 'Lost badges', content: 'Tell the desk.\n' }
+const metadata = { connector: 'api', targetNeuron: seqId }
+
+/** What a sender and a curator do with one candidate. */
+async function sent(server: TestServer, changes: Record<string, unknown> = {}, as: 'app' | 'curator' = 'app') {
+  const { json } = await server.request('POST', '/api/v1/queue/candidates', { as, body: { ...proposal, ...changes } })
+  const id = String(Object(json).candidateId)
+  const path = `/api/v1/queue/candidates/${id}`
+  const ask = async (...asked: Parameters<TestServer['request']>) => {
+    const { status, json, headers } = await server.request(...asked)
+    return { status, body: Object(json), etag: String(headers.etag) }
+  }
+  return {
+    id,
+    path,
+    own: () => ask('GET', `/api/v1/me/candidates/${id}`, { as: 'app' }),
+    detail: () => ask('GET', path, { as: 'curator' }),
+    revise: (body: object, { etag, by = as }: { etag?: string; by?: 'app' | 'curator' | 'reader' } = {}) =>
+      ask('PUT', path, { as: by, body, ...(etag && { headers: { 'if-match': etag } }) }),
+    withdraw: (by: 'app' | 'curator' = as, etag?: string) =>
+      ask('DELETE', path, { as: by, ...(etag && { headers: { 'if-match': etag } }) }),
+    decide: (action: string, body: object = {}) => ask('POST', `${path}/${action}`, { as: 'curator', body }),
+  }
+}
+
+describe('revising a candidate', () => {
+  test('answers a request for changes with the next version, which is what is approved', async () => {
+    const server = await testServer()
+    const { own, detail, revise, decide } = await sent(server)
+    await decide('request-changes', { reason: 'Which desk?' })
+    const asked = await own()
+    expect(asked.body).toMatchObject({ version: 1, changesRequested: { reason: 'Which desk?' } })
+
+    const content = 'Tell the front desk.\n'
+    expect(await revise({ content }, { etag: asked.etag })).toMatchObject({ status: 200, body: { status: 'pending' } })
+    expect((await own()).body).toMatchObject({ version: 2, status: 'pending' })
+    expect((await own()).body).not.toHaveProperty('changesRequested')
+    const { body } = await detail()
+    expect(body).toMatchObject({ version: 2, title: 'Lost badges', content, createdBy: 'the app' })
+    expect(body.decisions.map(({ action }: { action: string }) => action)).toEqual(['request-changes', 'revise'])
+
+    const { body: approval } = await decide('approve')
+    const page = await server.request('GET', `/api/v1/neurons/handbook/${approval.seqId}`, { as: 'app' })
+    expect(page.json).toMatchObject({ title: 'Lost badges', content })
+  })
+
+  test('keeps what is not sent, and makes no version of what is the same', async () => {
+    const { detail, own, revise } = await sent(await testServer(), { metadata: { tags: ['badges'] } })
+    const { etag } = await own()
+    await revise({ content: 'Tell the front desk.', title: 'Badges that are lost' }, { etag })
+    const second = await detail()
+    expect(second.body).toMatchObject({ version: 2, title: 'Badges that are lost', metadata: '{"tags":["badges"]}' })
+    // An answer that was lost: the same request again, with the tag of the version before.
+    const again = { content: 'Tell the front desk.', title: 'Badges that are lost' }
+    expect(await revise(again, { etag })).toMatchObject({ status: 200 })
+    expect((await detail()).body).toEqual(second.body)
+    await revise({ ...again, metadata: { tags: ['desk'], sourceUrl: 'https://example.com/desk' } })
+    expect((await detail()).body).toMatchObject({ version: 3, content: again.content })
+  })
+
+  test('of a version that was read before another, or before a request for changes, is refused', async () => {
+    const { own, revise, decide, detail } = await sent(await testServer())
+    const { etag } = await own()
+    await decide('comment', { comment: 'Between curators.' })
+    expect((await own()).etag).toBe(etag)
+    await decide('request-changes', { reason: 'Which desk?' })
+    expect(await revise({ content: 'Other.' }, { etag })).toMatchObject({ status: 412, body: { error: 'stale_head' } })
+    const asked = await own()
+    await revise({ content: 'Second.' }, { etag: asked.etag })
+    expect(await revise({ content: 'Third.' }, { etag: asked.etag })).toMatchObject({ status: 412 })
+    // A curator names the tag of what curators read.
+    const { etag: read } = await detail()
+    expect(await revise({ content: 'Third.' }, { etag: read, by: 'curator' })).toMatchObject({ status: 200 })
+    expect(await revise({ content: 'Fourth.' }, { etag: read, by: 'curator' })).toMatchObject({ status: 412 })
+  })
+
+  test('is for who sent it, the person whose key sent it, and curators', async () => {
+    const server = await testServer()
+    const { ctx } = server
+    const tenantId = (await ctx.tenants.ensure('acme', ctx.now())).id
+    const { userId } = await signIn({ ...ctx, close: async () => {} }, 'acme', 'curator', {
+      email: 'eve@example.com',
+      name: 'Eve',
+    })
+    const record = { tenantId, role: 'app' as const, connectors: [], expiresAt: null }
+    const { token } = await ctx.apiKeys.create({ ...record, name: "Eve's", userId }, ctx.now())
+    const other = await ctx.apiKeys.create({ ...record, name: 'Another' }, ctx.now())
+    const { path, revise, detail } = await sent(server)
+    const as = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
+    for (const method of ['PUT', 'DELETE'] as const) {
+      const body = method === 'PUT' ? { body: { content: 'Mine now.' } } : {}
+      const refused = await server.request(method, path, { ...as(other.token), ...body })
+      expect([refused.status, refused.json]).toMatchObject([404, { error: 'not_found' }])
+      expect((await server.request(method, path, { as: 'reader', ...body })).status).toBe(403)
+    }
+    expect((await detail()).body).toMatchObject({ version: 1, status: 'pending' })
+    expect((await revise({ content: 'By a curator.' }, { by: 'curator' })).status).toBe(200)
+    expect((await detail()).body).toMatchObject({ version: 2, createdBy: 'the app', content: 'By a curator.' })
+
+    const submitted = await server.request('POST', '/api/v1/queue/candidates', { ...as(token), body: proposal })
+    const eve = { ...actorOf({ id: `user:${userId}`, name: 'Eve' }), tenantId, role: 'app' as const, connectors: [] }
+    const id = String(Object(submitted.json).candidateId)
+    expect(await withdrawCandidate(ctx, eve, id)).toEqual({ candidateId: id, status: 'dismissed' })
+  })
+
+  test('cannot change what it is for, nor who sent it', async () => {
+    const { revise, detail } = await sent(await testServer(), { kind: 'user-correction', metadata })
+    for (const changed of [
+      { ...metadata, targetNeuron: 'handbook_00000007' },
+      { ...metadata, connector: 'other' },
+    ]) {
+      expect(await revise({ content: 'New.', metadata: changed })).toMatchObject({ status: 400 })
+    }
+    expect(await revise({ content: '', metadata })).toMatchObject({ status: 400 })
+    expect(await revise({ content: 'New.', metadata })).toMatchObject({ status: 200 })
+    expect((await detail()).body).toMatchObject({ version: 2, target: seqId })
+  })
+
+  test('does not let the policy decide what a curator has seen', async () => {
+    const server = await testServer()
+    const { revise, detail } = await sent(server, { confidence: 0.1 })
+    const { id } = await sent(server, { title: 'Sure', confidence: 1 })
+    const sure = await server.request('GET', `/api/v1/queue/candidates/${id}`, { as: 'curator' })
+    await revise({ content: 'Tell the front desk.' })
+    expect([Object(sure.json).status, (await detail()).body.status]).toEqual(['approved', 'pending'])
+  })
+
+  test('of what is decided is refused', async () => {
+    const server = await testServer()
+    for (const [action, status] of [
+      ['approve', 409],
+      ['dismiss', 409],
+    ] as const) {
+      const { revise, withdraw, decide, own } = await sent(server, { title: `To ${action}` })
+      await decide(action)
+      expect(await revise({ content: 'Late.' })).toMatchObject({ status, body: { error: 'not_pending' } })
+      expect((await withdraw()).status).toBe(action === 'approve' ? 409 : 200)
+      expect((await own()).body).toMatchObject({ version: 1, status: action === 'approve' ? 'approved' : 'dismissed' })
+    }
+  })
+})
+
+describe('withdrawing a candidate', () => {
+  test('dismisses it in the words of its sender, once', async () => {
+    const { withdraw, own, detail, decide, id } = await sent(await testServer())
+    const { etag } = await own()
+    const done = { status: 200, body: { candidateId: id, status: 'dismissed' } }
+    expect(await withdraw('app', etag)).toMatchObject(done)
+    expect(await withdraw('app', etag)).toMatchObject(done)
+    expect((await own()).body).toMatchObject({ status: 'dismissed', reason: 'withdrawn by its sender' })
+    expect((await detail()).body.decisions).toMatchObject([{ action: 'dismiss', by: 'the app' }])
+    expect(await decide('approve')).toMatchObject({ status: 409 })
+  })
+
+  test('by a curator is a dismissal', async () => {
+    const { withdraw, own } = await sent(await testServer())
+    await withdraw('curator')
+    expect((await own()).body).not.toHaveProperty('reason')
+  })
+
+  test('at once with a revision and an approval leaves one of them', async () => {
+    const server = await testServer()
+    for (let round = 0; round < 5; round++) {
+      const { revise, withdraw, decide, detail } = await sent(server, { title: `Round ${round}` })
+      const content = 'Tell the front desk.\n'
+      const [revised, gone, approved] = await Promise.all([revise({ content }), withdraw(), decide('approve')])
+      const { body } = await detail()
+      expect([gone.status, approved.status].filter((status) => status === 200)).toHaveLength(1)
+      expect(body.status).toBe(gone.status === 200 ? 'dismissed' : 'approved')
+      expect(body.version).toBe(revised.status === 200 ? 2 : 1)
+    }
+  })
+})
