@@ -28,9 +28,12 @@ export class EditRows {
     const above = this.#row(depth)
     const row = this.#row(depth + 1)
     this.#units[depth] = unit
-    row[0] = this.#within(depth + 1)
-    let least = row[0]
-    for (let at = 1; at <= this.#word.length; at++) {
+    // Words whose lengths differ by more take more edits, so the other cells of a row keep the highest value.
+    const from = Math.max(1, depth + 1 - this.#maxEdits)
+    const to = Math.min(this.#word.length, depth + 1 + this.#maxEdits)
+    row[from - 1] = from === 1 ? this.#within(depth + 1) : this.#maxEdits + 1
+    let least = row[from - 1] ?? 0
+    for (let at = from; at <= to; at++) {
       const isSame = this.#word.charCodeAt(at - 1) === unit
       const replaced = (above[at - 1] ?? 0) + (isSame ? 0 : 1)
       const inserted = (row[at - 1] ?? 0) + 1
@@ -68,7 +71,7 @@ export class EditRows {
   #unitAfter(depth: number, unit: number): number {
     if (depth >= this.#word.length + this.#maxEdits) return Number.POSITIVE_INFINITY
     const row = this.#row(depth)
-    if (row.some((edits) => edits < this.#maxEdits)) return unit + 1
+    for (let at = 0; at < row.length; at++) if ((row[at] ?? 0) < this.#maxEdits) return unit + 1
     let least = Number.POSITIVE_INFINITY
     for (let at = 0; at < this.#word.length; at++) {
       const next = this.#word.charCodeAt(at)
@@ -96,7 +99,7 @@ export class EditRows {
   #row(depth: number): Uint8Array {
     let row = this.#rows[depth]
     if (row === undefined) {
-      row = new Uint8Array(this.#word.length + 1)
+      row = new Uint8Array(this.#word.length + 1).fill(this.#maxEdits + 1)
       this.#rows[depth] = row
     }
     return row

@@ -108,7 +108,7 @@ export class Dictionary {
 /** Iterates over the terms of a dictionary, in the order of UTF-8 bytes. */
 export class DictionaryCursor {
   readonly #reader: ByteReader
-  #term = new Uint8Array(64)
+  #term = Buffer.allocUnsafe(64)
   #length = 0
   #left: number
   #index = 0
@@ -135,7 +135,7 @@ export class DictionaryCursor {
   }
 
   get text(): string {
-    return Buffer.from(this.#term.buffer, 0, this.#length).toString()
+    return this.#term.toString('utf8', 0, this.#length)
   }
 
   /** Compares the term with that of another cursor. @param from number of bytes known to be equal */
@@ -186,7 +186,7 @@ export class DictionaryCursor {
     if (this.#index++ % blockSize === 0) this.offset = reader.long()
     else this.shared = reader.varint()
     const length = reader.varint()
-    if (this.shared + length > this.#term.length) this.#term = grown(this.#term, this.shared + length)
+    if (this.shared + length > this.#term.length) this.#term = Buffer.concat([this.#term], 2 * (this.shared + length))
     for (let at = 0; at < length; at++) this.#term[this.shared + at] = reader.bytes[reader.at + at] ?? 0
     this.#length = this.shared + length
     reader.at += length
