@@ -13,6 +13,7 @@ import { OpenKbs } from '../kb/open/open-kbs.ts'
 import { ParserPool } from '../markdown/pool/parser-pool.ts'
 import type { EmbeddingModel } from '../models/embeddings.ts'
 import type { IdentityProviderOptions } from '../people/identity-provider.ts'
+import { writeQuestions } from '../search/kb/question-log.ts'
 import { blobBucket } from '../state/blobs/open-source-stores.ts'
 import type { Database } from '../state/database/database.ts'
 import { ErasureUnfinished, RestoreUnfinished } from '../state/database/database-errors.ts'
@@ -120,6 +121,7 @@ export async function openContext(options: ContextOptions): Promise<OpenContext>
     sendsMail: options.sendsMail ?? false,
     async close() {
       await kbs.close()
+      await writeQuestions(ctx)
       if (options.threads === undefined) await threads.close()
       await database.close()
       release()

@@ -36,15 +36,14 @@ export class AskedQuestions extends Store {
         }),
       )
       .execute()
-    const oldest = await this.db
-      .selectFrom('asked_questions')
-      .select('asked_at')
-      .where('kb_id', '=', kbId)
-      .orderBy('asked_at', 'desc')
-      .offset(maxQuestions)
-      .limit(1)
-      .executeTakeFirst()
-    if (oldest !== undefined) await this.removeUntil(kbId, oldest.asked_at)
+  }
+
+  /** Notes several questions in one write. */
+  async noteAll(notes: readonly Parameters<AskedQuestions['note']>[]): Promise<void> {
+    await inTransaction(this.db, async (transaction) => {
+      const asked = new AskedQuestions(transaction)
+      for (const note of notes) await asked.note(...note)
+    })
   }
 
   /** Counts that a result of a question was opened. Ignores questions that nobody has asked. */
@@ -98,8 +97,17 @@ export class AskedQuestions extends Store {
     })
   }
 
-  /** Removes questions that were last asked at a time, or before. */
-  async removeUntil(kbId: string, at: string): Promise<void> {
+  /** Removes questions that were last asked at a time or before, and those beyond {@link maxQuestions}. */
+  async removeOld(kbId: string, time: string): Promise<void> {
+    const beyond = await this.db
+      .selectFrom('asked_questions')
+      .select('asked_at')
+      .where('kb_id', '=', kbId)
+      .orderBy('asked_at', 'desc')
+      .offset(maxQuestions)
+      .limit(1)
+      .executeTakeFirst()
+    const at = beyond !== undefined && beyond.asked_at > time ? beyond.asked_at : time
     await inTransaction(this.db, async (transaction) => {
       const old = transaction
         .selectFrom('asked_questions')

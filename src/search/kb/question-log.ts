@@ -1,14 +1,26 @@
+import { utcDay } from '../../contract/moment.ts'
 import { viewAs } from '../../kb/access/kb-view.ts'
-import type { Context } from '../../kb/context.ts'
+import { type Context, onePer } from '../../kb/context.ts'
 import { neuronsOfHits } from '../../kb/projection/neuron-queries.ts'
 import type { ReadableKb } from '../../kb/readable-kb.ts'
 import { type Caller, isHuman } from '../../rules/access/caller.ts'
 import { fold } from '../../rules/text/fold.ts'
-import type { AskedQuestion, QuestionCounts, QuestionOrder } from '../../state/asked-questions.ts'
+import type { AskedQuestion, AskedQuestions, QuestionCounts, QuestionOrder } from '../../state/asked-questions.ts'
 
 const day = 24 * 60 * 60 * 1000
 /** Maximum characters of a stored question. */
 const maxQuestion = 200
+/** Number of counted questions after which old ones are removed, at the latest on the next day. */
+const notesPerRemoval = 100
+
+/** Milliseconds that a count may wait to be written with others, and number that may wait: a write takes longer than a search. */
+const [waitingTime, maxWaiting] = [2_000, 500]
+
+type WaitingNotes = { notes: Parameters<AskedQuestions['note']>[]; timer?: NodeJS.Timeout | undefined }
+const waitingNotes = onePer((_asked: AskedQuestions): WaitingNotes => ({ notes: [] }))
+
+/** Counted questions since the start, and the last removal of old ones. */
+const removals = onePer((_kb: ReadableKb) => ({ notes: 0, last: '' }))
 
 /** Normalises a question, for counting and for comparison with pins: without case, accents and final punctuation. */
 export function questionKey(text: string): string {
@@ -38,22 +50,42 @@ export async function noteQuestion(
   const { id } = kb.identity
   const { askedQuestions: asked } = ctx
   try {
-    if ('opened' in what) return await asked.noteOpened(id, question, what.opened)
-    await asked.note(id, question, what, ctx.now())
-    await forgetQuestions(ctx, kb)
+    if ('opened' in what) {
+      await writeQuestions(ctx)
+      return await asked.noteOpened(id, question, what.opened)
+    }
+    const waiting = waitingNotes(asked)
+    waiting.notes.push([id, question, what, ctx.now()])
+    if (waiting.notes.length >= maxWaiting) await writeQuestions(ctx)
+    else waiting.timer ??= setTimeout(() => void writeQuestions(ctx), waitingTime).unref()
+    const removal = removals(kb)
+    const due = `${utcDay(ctx.now())} ${Math.floor(removal.notes++ / notesPerRemoval)}`
+    if (due !== removal.last) await forgetQuestions(ctx, kb)
+    removal.last = due
   } catch (error) {
-    // A read is answered even if the count cannot be stored, as on a full disk.
+    // A read is answered even if the question cannot be stored, as on a full disk.
     ctx.onError(error)
   }
 }
 
-/** Removes questions beyond their retention time. */
+/** Writes the counts that wait. */
+export async function writeQuestions({
+  askedQuestions,
+  onError,
+}: Pick<Context, 'askedQuestions' | 'onError'>): Promise<void> {
+  const waiting = waitingNotes(askedQuestions)
+  clearTimeout(waiting.timer)
+  waiting.timer = undefined
+  const notes = waiting.notes.splice(0)
+  if (notes.length > 0) await askedQuestions.noteAll(notes).catch(onError)
+}
+
+/** Writes the counts that wait, and removes questions beyond their retention time or number. */
 export async function forgetQuestions(ctx: Context, kb: ReadableKb): Promise<void> {
+  await writeQuestions(ctx)
   const { keptQuestions } = await kb.settings()
-  await ctx.askedQuestions.removeUntil(
-    kb.identity.id,
-    new Date(ctx.now().getTime() - keptQuestions * day).toISOString(),
-  )
+  const time = new Date(ctx.now().getTime() - keptQuestions * day).toISOString()
+  await ctx.askedQuestions.removeOld(kb.identity.id, time)
 }
 
 export type QuestionView = Omit<AskedQuestion, 'opened'> & {

@@ -119,8 +119,24 @@ test('a question has no control characters, and is cut in linear time', () => {
 
 test('what cannot be counted is found all the same', async () => {
   await set('questions.keepDays', '90')
-  const note = vi.spyOn(console.ctx.askedQuestions, 'note').mockRejectedValue(new Error('the disk is full'))
+  const note = vi.spyOn(console.ctx.askedQuestions, 'noteAll').mockRejectedValue(new Error('the disk is full'))
   expect((await reader.get('/kb/handbook/search?q=tunnel')).status).toBe(200)
+  expect(await rows('asked')).toEqual([])
   expect(note).toHaveBeenCalledOnce()
   note.mockRestore()
+})
+
+test('counts that wait are written together after a while, and when the server ends', async () => {
+  const { ctx } = console
+  const noteAll = vi.spyOn(ctx.askedQuestions, 'noteAll')
+  await reader.get('/kb/handbook/search?q=tunnel')
+  await reader.get('/kb/handbook/search?q=tunnels')
+  expect(noteAll).not.toHaveBeenCalled()
+  await vi.waitFor(() => expect(noteAll).toHaveBeenCalledOnce(), 10_000)
+  expect(noteAll.mock.lastCall?.[0].map(([, question]) => question)).toEqual(['tunnel', 'tunnels'])
+  await reader.get('/kb/handbook/search?q=lead')
+  await console.close()
+  expect(noteAll.mock.lastCall?.[0].map(([, question]) => question)).toEqual(['lead'])
+  expect(await noteAll.mock.results.at(-1)?.value).toBeUndefined()
+  noteAll.mockRestore()
 })

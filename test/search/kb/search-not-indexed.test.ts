@@ -2,6 +2,7 @@ import { expect, test, vi } from 'vitest'
 import { chat, wholeAnswer } from '../../../src/chat/answer-question.ts'
 import { ChatInput } from '../../../src/contract/chat.ts'
 import { RetrieveInput } from '../../../src/contract/search.ts'
+import { writeQuestions } from '../../../src/search/kb/question-log.ts'
 import { retrieve } from '../../../src/search/kb/retrieve.ts'
 import { search } from '../../../src/search/kb/search-kb.ts'
 import { extractAnswerer } from '../../chat/support/extract-answerer.ts'
@@ -56,13 +57,14 @@ test('chat says that it is not ready, rather than that nothing is known, and cou
     const question = ChatInput.parse({ knowledgeBaseId: 'handbook', message })
     return wholeAnswer(chat(ctx, extractAnswerer, person, question, new AbortController().signal))
   }
-  const noted = vi.spyOn(ctx.askedQuestions, 'note')
+  const noted = vi.spyOn(ctx.askedQuestions, 'noteAll')
   try {
     expect(await ask('How tall is the lighthouse?')).toMatchObject({
       answer: 'The knowledge base is being prepared for search. Ask again in a moment.',
       ...{ grounded: 'false', citations: [], behind: { pages: expect.any(Number) } },
     })
-    expect(noted.mock.calls.map(([, , counts]) => counts)).toEqual([{ asked: 1, refused: 0 }])
+    await writeQuestions(ctx)
+    expect(noted.mock.calls.flat(2).map(([, , counts]) => counts)).toEqual([{ asked: 1, refused: 0 }])
     const known = await ask('What do herons eat?')
     expect(known).toMatchObject({ grounded: 'true', behind: { pages: expect.any(Number) } })
     expect(known.answer).toContain('frogs')
