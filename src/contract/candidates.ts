@@ -121,6 +121,7 @@ export const Warning = z
     code: z.string().describe('Stable code of the warning.'),
     message: z.string().describe('Message for a person; the wording may change.'),
     seqId: SeqId.describe('The other Neuron that the warning refers to.').exactOptional(),
+    candidateId: z.uuid().describe('The other candidate that the warning refers to.').exactOptional(),
   })
   .meta({ id: 'Warning' })
 export type Warning = z.infer<typeof Warning>

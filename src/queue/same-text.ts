@@ -4,9 +4,11 @@ import { GanglionError, ValidationError } from '../contract/errors.ts'
 import type { Staging } from '../git/staging.ts'
 import { type KbView, viewAs } from '../kb/access/kb-view.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
+import { waitingTwins } from '../kb/projection/candidate-queue.ts'
 import { neuronsWithWords } from '../kb/projection/candidate-words.ts'
 import { namesByKey } from '../kb/projection/link-queries.ts'
 import { accessOf, findNeuron, type NeuronRow } from '../kb/projection/neuron-queries.ts'
+import type { AllTables } from '../kb/projection/projection.ts'
 import { unchangedTrailers } from '../kb/refs/commit-message.ts'
 import { commitToMain } from '../kb/writing/commits.ts'
 import { type ProposalView, proposalOf } from '../kb/writing/proposal.ts'
@@ -129,6 +131,15 @@ async function resembling(
 function similarTo(seqId: string): Warning {
   const message = `${seqId} says nearly the same: correct that page instead, with a user-correction of this targetNeuron, if it is the same.`
   return { code: 'similar', message, seqId }
+}
+
+/** Returns the candidates that the sender of a new one has proposed already, and that wait: it can revise them instead. */
+export function alreadyProposed(sql: AllTables, candidate: Candidate): Warning[] {
+  return waitingTwins(sql, candidate, maxTold).map(({ id }) => ({
+    code: 'similar',
+    message: `You have proposed this already, and it waits: revise the candidate ${id}, or withdraw one of them.`,
+    candidateId: id,
+  }))
 }
 
 export function unchangedWarning(seqId: string): Warning {

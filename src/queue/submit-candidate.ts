@@ -30,7 +30,7 @@ import { proposalViewOf } from './approval.ts'
 import { type CorrectionBase, correctionBase, isConflictShown } from './correction-base.ts'
 import { approveByPolicy, copyOfPage, isTestedFirst, leftToCurator } from './policy-approval.ts'
 import { policyVerdicts } from './policy-verdicts.ts'
-import { type SameText, sameText, unchangedWarning } from './same-text.ts'
+import { alreadyProposed, type SameText, sameText, unchangedWarning } from './same-text.ts'
 import { splitFrontMatter, unreadable } from './sent-content.ts'
 import { takenNames } from './taken-names.ts'
 
@@ -259,11 +259,18 @@ export async function toCandidate(
     decisions: [],
   }
   const same = await sameText(kb, staging, candidate, draft)
+  const twins =
+    same.unchanged === undefined && !isVisitor(createdBy) ? alreadyProposed(kb.projection.write, candidate) : []
   const isHeld = same.isCopy && candidate.verdict.approve
   return {
     candidate: isHeld ? leftToCurator(candidate, copyOfPage) : candidate,
     base,
-    told: [...targetWarnings(kind, fields.targetNeuron, targetProblem), ...(base?.warnings ?? []), ...same.similar],
+    told: [
+      ...targetWarnings(kind, fields.targetNeuron, targetProblem),
+      ...(base?.warnings ?? []),
+      ...same.similar,
+      ...twins,
+    ],
     same,
   }
 }

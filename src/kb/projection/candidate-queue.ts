@@ -1,7 +1,8 @@
 import { type CandidateKind, type CandidateStatus, candidateStatuses, type Zone } from '../../contract/vocabulary.ts'
+import type { Candidate } from '../../rules/candidates/candidate.ts'
 import { tagKey } from '../../rules/neurons/tag.ts'
 import { type CandidateRow, candidatesWhere, type OriginRow } from './candidate-index.ts'
-import { titleKey, wordsQuery } from './candidate-words.ts'
+import { textKeyOf, titleKey, wordsQuery } from './candidate-words.ts'
 import type { Projection } from './projection.ts'
 import { allRows, nothing, query, type SqlQuery } from './sql-query.ts'
 
@@ -221,6 +222,20 @@ export function sentBy(sql: Sql, sender: string, { status, state, below, limit }
   const asked = state === undefined ? nothing : query`AND asked IS NOT NULL AND status = 'pending'`
   const before = below === undefined ? nothing : query`AND id < ${below}`
   return candidatesWhere(sql, query`sender = ${sender} ${ofStatus} ${asked} ${before} ORDER BY id DESC LIMIT ${limit}`)
+}
+
+/** Returns the pending candidates of the same sender for the same target, with the same title or text, latest first. */
+export function waitingTwins(
+  sql: Sql,
+  { id, title, content, target, createdBy }: Pick<Candidate, 'id' | 'title' | 'content' | 'target' | 'createdBy'>,
+  limit: number,
+): CandidateRow[] {
+  return candidatesWhere(
+    sql,
+    query`id IN (SELECT id FROM candidates WHERE title_key = ${titleKey(title)} AND title_key <> '' AND status = 'pending'
+        UNION SELECT id FROM candidates WHERE text_key = ${textKeyOf(content)} AND status = 'pending')
+      AND +sender = ${createdBy.id} AND target IS ${target} AND id <> ${id} ORDER BY id DESC LIMIT ${limit}`,
+  )
 }
 
 /** True if a client sent a candidate. */

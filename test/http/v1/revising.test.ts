@@ -146,6 +146,21 @@ describe('revising a candidate', () => {
   })
 })
 
+test('who proposes again what waits is told which candidate to revise, and nobody else is', async () => {
+  const server = await testServer()
+  const again = async (body: object, as: 'app' | 'curator' = 'app') => {
+    const { json } = await server.request('POST', '/api/v1/queue/candidates', { as, body: { ...proposal, ...body } })
+    return Object(json).warnings
+  }
+  const { id, withdraw } = await sent(server, { title: 'Keys', content: 'Keys lie in the drawer.' })
+  const told = [{ code: 'similar', message: expect.any(String), candidateId: id }]
+  expect(await again({ title: 'Other', content: 'Keys lie in the drawer.' }, 'curator')).toBeUndefined()
+  expect(await again({ title: 'Another', content: 'Cups stand in the cupboard.' })).toBeUndefined()
+  expect(await again({ title: 'Keys', content: 'Keys hang on the wall.' })).toEqual(told)
+  await withdraw()
+  expect(await again({ title: 'The keys', content: 'Keys lie in the drawer.' })).toBeUndefined()
+})
+
 describe('withdrawing a candidate', () => {
   test('dismisses it in the words of its sender, once', async () => {
     const { withdraw, own, detail, decide, id } = await sent(await testServer())
