@@ -2,10 +2,12 @@ import { expect, onTestFinished, test } from 'vitest'
 import { openContext } from '../../src/app/open-context.ts'
 import { chat } from '../../src/chat/answer-question.ts'
 import { ChatInput } from '../../src/contract/chat.ts'
+import { wasApproved } from '../../src/kb/projection/candidate-index.ts'
 import { firstRun } from '../../src/operate/setup/first-run.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import type { Caller } from '../../src/rules/access/caller.ts'
 import { candidate } from '../kb/support/test-bed.ts'
+import { eventually } from '../support/eventually.ts'
 import { newState } from '../support/new-database.ts'
 import { tempDir } from '../support/temp.ts'
 import { threads } from '../support/threads.ts'
@@ -29,8 +31,13 @@ async function demo() {
       if (done) return value
     }
   }
-  const add = (title: string, content: string) =>
-    submitCandidate(ctx, app, candidate({ knowledgeBaseId: 'demo', title, content, confidence: 0.95 }))
+  const add = async (title: string, content: string) => {
+    const kb = await ctx.kb(tenantId, 'demo')
+    const input = candidate({ knowledgeBaseId: 'demo', title, content, confidence: 0.95 })
+    const { candidateId } = await submitCandidate(ctx, app, input)
+    // The policy runs the answer tests first, which on a busy machine takes longer than a submission waits.
+    await eventually(() => expect(wasApproved(kb.projection.read, candidateId)).toBe(true))
+  }
   return { ask, add }
 }
 
