@@ -38,14 +38,10 @@ export function findNeuron(sql: Sql, seqId: string): NeuronRow | undefined {
   return { ...toNeuron<Omit<NeuronRow, 'isPartial'>>(fields), isPartial: partial === 1 }
 }
 
-/** Returns a row whose columns have the names of the fields, with its JSON parsed. */
+/** Parses the JSON of a row whose columns have the names of the fields, in place: a copy takes longer than reading the row. */
 function toNeuron<Row>(row: SqlRow): Row {
   const { verified } = row
-  return {
-    ...row,
-    ...accessInRow(row),
-    ...(verified !== undefined && { verified: verified === null ? null : JSON.parse(String(verified)) }),
-  } as Row
+  return Object.assign(row, accessInRow(row), verified != null && { verified: JSON.parse(String(verified)) }) as Row
 }
 
 export type NeuronSummaryRow = Omit<NeuronRow, 'blob' | 'candidateId' | 'commit' | 'isPartial'>
