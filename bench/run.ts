@@ -15,6 +15,7 @@ import { benchLinks } from './links.ts'
 import { benchMoving } from './moving.ts'
 import { benchObjects } from './objects.ts'
 import { benchOpening } from './opening.ts'
+import { benchPeers } from './peers.ts'
 import { benchPending } from './pending.ts'
 import { benchTyped } from './quality/typed.ts'
 import { benchReview } from './review.ts'
@@ -56,6 +57,7 @@ const special: Record<string, Bench> = {
   moving: benchMoving,
   scale: benchScale,
   pending: benchPending,
+  peers: benchPeers,
   soak: benchSoak,
   answers: benchAnswers,
   'answers-curve': benchCurve,

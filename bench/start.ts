@@ -1,5 +1,4 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -7,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { noteAim } from './support/aims.ts'
 import { inTurn, milliseconds, show, workFolder } from './support/measure.ts'
+import { treeMemory } from './support/process-tree.ts'
 
 const rounds = 9
 /** Milliseconds until a server has nothing left to do after its start, and until it has given back what the start took. */
@@ -58,7 +58,7 @@ async function startDemo(idleTime: number): Promise<{ ready: number; memory: num
   await untilReady(child)
   const ready = performance.now() - begin
   await delay(idleTime)
-  const memory = [child.pid ?? 0, ...childrenOf(child.pid ?? 0)].reduce((sum, pid) => sum + proportionalMb(pid), 0)
+  const memory = treeMemory(child.pid ?? 0)
   child.kill('SIGTERM')
   await ended
   return { ready, memory: Math.round(memory) }
@@ -73,21 +73,4 @@ async function untilReady({ stdout }: ChildProcess): Promise<void> {
     return
   }
   throw new Error('the server ended before it told its address')
-}
-
-function childrenOf(parent: number): number[] {
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
-  return pids.map(Number).filter((pid) => {
-    try {
-      return readFileSync(`/proc/${pid}/status`, 'utf8').includes(`\nPPid:\t${parent}\n`)
-    } catch {
-      return false // it has ended
-    }
-  })
-}
-
-/** Returns a process's private memory, and its share of shared memory. */
-function proportionalMb(pid: number): number {
-  const [, kilobytes = 0] = /^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')) ?? []
-  return Number(kilobytes) / 1024
 }
