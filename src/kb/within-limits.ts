@@ -7,7 +7,7 @@ import { tagKey } from '../rules/neurons/tag.ts'
 import { isBelow, isNeuronPath } from '../rules/paths/neuron-path.ts'
 import type { KnowledgeBase } from './knowledge-base.ts'
 import { newPath, requestedPath } from './new-path.ts'
-import { findCandidate, tagsOfCandidate, usedBudget } from './projection/candidate-index.ts'
+import { hasCandidate, tagsOfCandidate, usedBudget } from './projection/candidate-index.ts'
 import { blobAtPath } from './projection/file-queries.ts'
 import { findNeuron } from './projection/neuron-queries.ts'
 import type { AllTables } from './projection/projection.ts'
@@ -29,7 +29,7 @@ export async function admitted(
   const passed: Candidate[] = []
   const added = new Map<string, { pending: number; approved: number }>()
   for (const candidate of candidates) {
-    const isNew = findCandidate(sql, candidate.id) === undefined
+    const isNew = !hasCandidate(sql, candidate.id)
     const key = makerOf(candidate, isNew)
     const limits = key === undefined ? undefined : await limitsOf(key)
     if (key === undefined || !limits) {

@@ -245,6 +245,10 @@ export function forgetCandidate({ write: sql }: Projection, id: string): void {
   sql.run`DELETE FROM candidate_rows WHERE id = ${id}`
 }
 
+export function hasCandidate(sql: Sql, id: string): boolean {
+  return sql.get`SELECT 1 FROM candidates WHERE id = ${id}` !== undefined
+}
+
 export function findCandidate(sql: Sql, id: string): CandidateRow | undefined {
   return candidatesWhere(sql, query`id = ${id}`)[0]
 }

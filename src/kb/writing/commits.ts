@@ -9,7 +9,7 @@ import { firstComeNeurons } from '../../rules/neurons/first-come.ts'
 import { inZone } from '../../rules/policy.ts'
 import { readForIndex } from '../follow/kb-follower.ts'
 import type { FileContents, KnowledgeBase } from '../knowledge-base.ts'
-import { findCandidate, indexCandidate } from '../projection/candidate-index.ts'
+import { hasCandidate, indexCandidate } from '../projection/candidate-index.ts'
 import { indexCommit } from '../projection/neuron-index.ts'
 import { commitMessage, committer, type Removal, removalTrailers, signatureOf } from '../refs/commit-message.ts'
 import { mainRef, queueRef } from '../refs/kb-refs.ts'
@@ -99,7 +99,7 @@ export async function commitToQueue(
 ): Promise<void> {
   if (sent.length === 0) return
   const settings = await kb.settings(staging)
-  const isNew = ({ id }: Candidate) => findCandidate(kb.projection.write, id) === undefined
+  const isNew = ({ id }: Candidate) => !hasCandidate(kb.projection.write, id)
   const zoned = sent.map((candidate) => (!isTaken && isNew(candidate) ? inZone(candidate, settings) : candidate))
   const candidates = await admitted(kb, zoned, isTaken)
   const blobs = candidates.map((candidate) => ({ candidate, oid: staging.putBlob(formatCandidate(candidate)) }))

@@ -56,9 +56,14 @@ export function formatNeuron(fields: NeuronChanges, content: string, more: YamlI
 /**
  * Changes fields, and the content if given, and keeps every other byte of the file: the curator's own keys, comments, order, quoting and
  * line endings. Throws a FrontMatterError if the front matter cannot be parsed.
+ * @param current the parsed text, if it is known
  */
-export function editNeuron(text: string, changes: NeuronChanges, content?: string): string {
-  const current = parseNeuronFile(text)
+export function editNeuron(
+  text: string,
+  changes: NeuronChanges,
+  content?: string,
+  current: NeuronFile = parseNeuronFile(text),
+): string {
   const effective = Object.entries(toEntries(changes)).filter(
     ([key]) => !isDeepStrictEqual(Reflect.get(current.fields, key), Reflect.get(changes, key)),
   )

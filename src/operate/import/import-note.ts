@@ -26,6 +26,8 @@ export type ImportNote = {
   content: string
   /** Text of the file, with keys of another meaning here moved to `imported-…`; undefined if its front matter is broken. */
   text: string | undefined
+  /** Parsed {@link text}, if it is known. */
+  file: NeuronFile | undefined
   /** `id` in the front matter, which may identify the note wherever it is moved. */
   foreignId: string | undefined
   notices: Notice[]
@@ -76,12 +78,13 @@ export function readNote(
   if (!isRead) {
     const tags = isHidden ? ['internal'] : []
     const title = titleOf(origin, undefined, body)
-    return { title, tags, content: text, text: undefined, foreignId: undefined, notices }
+    return { title, tags, content: text, text: undefined, file: undefined, foreignId: undefined, notices }
   }
   const foreignKey = audienceKeys.find((key) => !mayHide && isForeignAudience(data[key], known.fields, knownAudiences))
   const unfit = known.findings.map(({ key }) => key)
   const moved = editFrontMatter(sound, movedKeys(data, [...unfit, ...(foreignKey === undefined ? [] : audienceKeys)]))
-  const { fields, content } = parseNeuronFile(moved)
+  const file = parseNeuronFile(moved)
+  const { fields, content } = file
   const isNarrowed = !isHidden && narrowsBehind(content, fields)
   if (isNarrowed) {
     const line = original.slice(0, original.lastIndexOf(content)).split('\n').length
@@ -89,11 +92,13 @@ export function readNote(
   }
   const tags = (isHidden || isNarrowed) && !isInternal(fields.tags) ? [...fields.tags, 'internal'] : fields.tags
   if (foreignKey !== undefined) notices.push(foreignAudience(original, foreignKey, data[foreignKey]))
-  if (!isCounted) notices.push(...internalTag(parseNeuronFile(text)))
+  if (!isCounted) notices.push(...internalTag(moved === text ? file : parseNeuronFile(text)))
   notices.push(...checkConflictMarkers(original).map(({ line, message }) => ({ line, message })))
   const foreignId = typeof data.id === 'string' && data.id !== '' ? data.id : undefined
   const title = titleOf(origin, fields.title, content)
-  return { title, tags, content, text: tags === fields.tags ? moved : editNeuron(moved, { tags }), foreignId, notices }
+  const read = { title, tags, content, foreignId, notices }
+  if (tags === fields.tags) return { ...read, text: moved, file }
+  return { ...read, text: editNeuron(moved, { tags }, undefined, file), file: undefined }
 }
 
 function withBlock(text: string, yaml: string): string {
@@ -114,9 +119,9 @@ export function neuronOfNote(note: ImportNote, fields: ImportedFields, aliases: 
     const { title, tags } = note
     return formatNeuron({ ...empty, ...fields, title, tags, aliases: [...aliases] }, note.content)
   }
-  const known = parseNeuronFile(note.text).fields
-  const allAliases = [...new Set([...known.aliases, ...aliases])]
-  return editNeuron(note.text, { ...fields, title: note.title, aliases: allAliases })
+  const file = note.file ?? parseNeuronFile(note.text)
+  const allAliases = [...new Set([...file.fields.aliases, ...aliases])]
+  return editNeuron(note.text, { ...fields, title: note.title, aliases: allAliases }, undefined, file)
 }
 
 function isTooLong(text: string): boolean {
