@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import { isAncestor } from '../../git/history/ancestry.ts'
 import { type HistoryEntry, isOnFirstParentLine, readCommits } from '../../git/history/history.ts'
 import type { Oid } from '../../git/objects/object.ts'
@@ -6,23 +5,21 @@ import type { Heads } from '../../git/ref-store.ts'
 import type { Repository, TreeChange } from '../../git/repository.ts'
 import { tryParseCandidate } from '../../markdown/file/candidate-file.ts'
 import { parseKbFile } from '../../markdown/file/kb-file.ts'
-import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
-import { neuronTitle } from '../../markdown/neuron-title.ts'
+import type { IndexedNeuron } from '../../markdown/pool/indexed-neuron.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
-import { shownContent } from '../../markdown/shown-content.ts'
-import { candidatePath, ingestConnector } from '../../rules/candidates/candidate.ts'
-import { namesOf } from '../../rules/links/link-target.ts'
-import { writtenLinks } from '../../rules/links/written-link.ts'
+import { candidatePath } from '../../rules/candidates/candidate.ts'
 import { firstComeNeurons } from '../../rules/neurons/first-come.ts'
-import { withoutOrigin } from '../../rules/neurons/sentence-origins.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
 import { pauses } from '../../system/pauses.ts'
 import { forgetCandidate, indexCandidate } from '../projection/candidate-index.ts'
-import { type IndexedCommit, type IndexedFile, type IndexedNeuron, indexCommit } from '../projection/neuron-index.ts'
+import { type IndexedCommit, type IndexedFile, indexCommit } from '../projection/neuron-index.ts'
 import type { Projection, ProjectionHeads } from '../projection/projection.ts'
 import { parseRemovals, parseUnchanged } from '../refs/commit-message.ts'
 import { erasedCommits, mainRef, parseSeqFloor, queueRef, RefMissing, seqFloorPath } from '../refs/kb-refs.ts'
 import { chunksOf, readAhead } from './read-ahead.ts'
+
+/** Minimum number of files at a time that a thread reads, so that the event loop only writes their rows. A thread takes 0.2 s to start. */
+const manyFiles = 100
 
 /** Changed file of the queue; without `blob` and `text` it was removed. */
 type QueueFile = { path: string; blob: Oid | undefined; text: string | undefined }
@@ -100,10 +97,11 @@ export class KbFollower {
   }
 
   async #readCommits(entries: readonly HistoryEntry[]): Promise<IndexedCommit[]> {
+    const isMany = entries.reduce((count, { changes }) => count + changes.length, 0) >= manyFiles
     const read = entries.map(async ({ commit, at, changes, trailers }) => {
       const files = changes.map(async ({ path, mode, after: blob }): Promise<IndexedFile> => {
         const isText = blob !== undefined && mode.startsWith('100')
-        return { path, mode, blob, ...(isText ? await this.#readFile(path, blob) : { neuron: undefined }) }
+        return { path, mode, blob, ...(isText ? await this.#readFile(path, blob, isMany) : { neuron: undefined }) }
       })
       const removals = parseRemovals(trailers)
       const told = { removals, unchanged: parseUnchanged(trailers), firstCome: firstComeNeurons(trailers) }
@@ -150,51 +148,23 @@ export class KbFollower {
   readonly load = async (path: string, blob: Oid): Promise<IndexedNeuron | undefined> =>
     (await this.#readFile(path, blob)).neuron
 
-  #readFile(path: string, blob: Oid): ReturnType<typeof readForIndex> {
-    return readForIndex(this.#parser, path, () => this.#repository.readTextOnce(blob))
+  #readFile(path: string, blob: Oid, isOneOfMany = false): ReturnType<typeof readForIndex> {
+    return readForIndex(this.#parser, path, () => this.#repository.readTextOnce(blob), isOneOfMany)
   }
 }
 
-/** Returns the facts about a file of main that the projection stores. @param read returns its text, which most files do not need */
+/**
+ * Returns the facts about a file of main that the projection stores.
+ * @param read returns its text, which most files do not need
+ * @param isOneOfMany true if a thread reads it; see {@link manyFiles}
+ */
 export async function readForIndex(
   parser: ParserPool,
   path: string,
   read: () => Promise<string>,
+  isOneOfMany = false,
 ): Promise<Pick<IndexedFile, 'neuron' | 'inlineTags'>> {
-  if (isNeuronPath(path)) return { neuron: await readNeuronForIndex(path, await read(), parser) }
+  if (isNeuronPath(path)) return { neuron: await parser.neuron(path, await read(), { isOneOfMany }) }
   if (path !== 'kb.yaml') return { neuron: undefined }
   return { neuron: undefined, inlineTags: parseKbFile(await read()).settings.inlineTags }
-}
-
-/** Returns the fields of a Neuron's file that the projection stores; undefined for a file without a seqId, which is no Neuron yet. */
-async function readNeuronForIndex(path: string, text: string, parser: ParserPool): Promise<IndexedNeuron | undefined> {
-  const file = parseNeuronFile(text)
-  const { seqId, id: documentId, tags, audience, aliases, edges, candidate: candidateId, ...fields } = file.fields
-  const { connector, sources, verified, owner } = fields
-  if (seqId === undefined) return undefined
-  const title = neuronTitle(file, path)
-  const shown = shownContent(file)
-  const [{ links, flag }, inlineTags] = await Promise.all([parser.links(shown), parser.tags(shown)])
-  return {
-    seqId,
-    documentId,
-    title,
-    tags,
-    inlineTags: inlineTags.map(({ tag }) => tag),
-    audience,
-    ...{ candidateId, verified, owner },
-    sources: sources.flatMap(({ id }) => id ?? []),
-    isIngested: connector === ingestConnector,
-    said: sources.length === 0 ? undefined : digestOf(title, file.content),
-    names: namesOf({ seqId, path, title, aliases }),
-    links: writtenLinks({ edges, properties: file.propertyLinks }, links),
-    isPartial: flag !== undefined,
-  }
-}
-
-/** Returns a digest of a page's title and text that ignores white space and the position in the Source. */
-function digestOf(title: string, content: string): string {
-  // Leaves single spaces as they are: replacing each takes most of the time.
-  const said = `${title}\n${withoutOrigin(content.trimEnd()).replace(/\s{2,}|[^\S ]/g, ' ')}`
-  return hash('sha256', said, 'base64')
 }

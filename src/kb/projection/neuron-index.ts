@@ -1,7 +1,6 @@
+import type { IndexedNeuron } from '../../markdown/pool/indexed-neuron.ts'
 import { fileNameKey } from '../../rules/links/file-target.ts'
-import { fileKeys, keptClaim, type NeuronName, targetKeys } from '../../rules/links/link-target.ts'
-import type { WrittenLink } from '../../rules/links/written-link.ts'
-import type { Verified } from '../../rules/neurons/neuron.ts'
+import { fileKeys, keptClaim, targetKeys } from '../../rules/links/link-target.ts'
 import { parseSeqId } from '../../rules/neurons/seq-id.ts'
 import { joinTags, tagKey } from '../../rules/neurons/tag.ts'
 import { pathKey } from '../../rules/paths/portable-path.ts'
@@ -9,30 +8,6 @@ import { pauses } from '../../system/pauses.ts'
 import { namesOfNeuron } from './link-queries.ts'
 import { lastPosition } from './main-changes.ts'
 import type { MainTables, Projection } from './projection.ts'
-
-export type IndexedNeuron = {
-  seqId: string
-  documentId: string | undefined
-  title: string
-  /** Tags of the front matter. */
-  tags: string[]
-  /** Tags of the text, which count only if `kb.yaml` says so. */
-  inlineTags: string[]
-  audience: string[] | undefined
-  candidateId: string | undefined
-  verified: Verified | undefined
-  owner: string | undefined
-  /** Ids of the Sources that the page names. */
-  sources: string[]
-  /** True if ingest made this version. */
-  isIngested: boolean
-  /** Digest of the text, if the page names Sources. */
-  said: string | undefined
-  names: NeuronName[]
-  links: WrittenLink[]
-  /** True if a part of its text was too complex to parse, or links are left out. */
-  isPartial: boolean
-}
 
 /** File that a commit changed; without `blob` it was removed. `neuron`: set if the file has a seqId. */
 export type IndexedFile = {

@@ -8,6 +8,7 @@ import { certainLinks, maxLinks } from '../links/links.ts'
 import { patternLinks } from '../links/pattern-links.ts'
 import { hasComplexPart } from '../parse/parse-parts.ts'
 import { BudgetPool } from './budget-pool.ts'
+import { type IndexedNeuron, readIndexedNeuron } from './indexed-neuron.ts'
 import type { PageParts, PageRequest } from './parse-worker.ts'
 
 /**
@@ -64,7 +65,7 @@ export class ParserPool {
 
   /** Returns at most 20,000 links of a content. Also sets the flag if its text is too complex. @throws {ParserClosed} */
   async links(content: string): Promise<ParsedLinks> {
-    const parsed = soonCertainLinks(content) ?? (await this.#parse(content, 'links'))
+    const parsed = soonCertainLinks(content) ?? (await this.#parse({ content, wants: 'links' }))
     const flag = parsedFlag(parsed)
     const links = parsed.flag === undefined ? parsed.links : patternLinks(content, 1)
     const beyond = links[maxLinks]
@@ -75,7 +76,7 @@ export class ParserPool {
   }
 
   async chunks(content: string): Promise<ParsedChunks> {
-    const parsed = await this.#parse(content, 'chunks')
+    const parsed = await this.#parse({ content, wants: 'chunks' })
     const flag = parsedFlag(parsed)
     return {
       chunks: parsed.flag === undefined ? parsed.chunks : plainChunks(content),
@@ -89,12 +90,29 @@ export class ParserPool {
    */
   async tags(content: string): Promise<InlineTag[]> {
     const isSoon = content.length <= soonSize || !content.includes('#')
-    return (isSoon ? undefined : (await this.#parse(content, 'tags')).tags) ?? inlineTags(content)
+    return (isSoon ? undefined : (await this.#parse({ content, wants: 'tags' })).tags) ?? inlineTags(content)
   }
 
   /** Returns the positions of the links of a content, or `undefined` if it could not be parsed. @throws {ParserClosed} */
   async linkPlaces(content: string): Promise<LinkPlace[] | undefined> {
-    return (await this.#parse(content, 'places')).places
+    return (await this.#parse({ content, wants: 'places' })).places
+  }
+
+  /**
+   * Returns the fields of a Neuron's file that tables store; undefined if it has no seqId. `isOneOfMany`: a thread reads all of the file.
+   * @throws {ParserClosed}
+   */
+  async neuron(
+    path: string,
+    text: string,
+    { isOneOfMany }: { isOneOfMany: boolean },
+  ): Promise<IndexedNeuron | undefined> {
+    const parsed = isOneOfMany ? await this.#parse({ content: text, wants: 'neuron', path }) : undefined
+    if (parsed !== undefined && parsed.flag === undefined) return parsed.neuron
+    const read = readIndexedNeuron(path, text)
+    if (read === undefined) return undefined
+    const [{ links, flag }, tags] = await Promise.all([this.links(read.shown), this.tags(read.shown)])
+    return read.withText({ links, tags, isPartial: flag !== undefined })
   }
 
   /** Ends all threads and rejects queued requests. */
@@ -103,9 +121,9 @@ export class ParserPool {
     await this.#pool.close()
   }
 
-  #parse(content: string, wants: PageRequest['wants']): Promise<PageParts & Flagged> {
+  #parse(request: PageRequest): Promise<PageParts & Flagged> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ request: { content, wants }, resolve, reject })
+      this.#waiting.push({ request, resolve, reject })
       this.#startThreads()
     })
   }

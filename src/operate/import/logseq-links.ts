@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import { isWritableTarget } from '../../markdown/file/rewrite-links.ts'
 import { formatDestination } from '../../markdown/links/markdown-link.ts'
 import { fileTitle } from '../../markdown/neuron-title.ts'
+import { isWritableTarget } from '../../markdown/rewrite/rewrite-links.ts'
 import { barePath, linkKey } from '../../rules/links/link-target.ts'
 import { meantName } from '../../rules/links/tool-spellings.ts'
 import { cutText } from '../../rules/text/whole-characters.ts'

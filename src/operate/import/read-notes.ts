@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { extractPictures, withoutPictureBytes } from '../../markdown/file/embedded-pictures.ts'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
+import { extractPictures, withoutPictureBytes } from '../../markdown/rewrite/embedded-pictures.ts'
 import { type Decoded, decodeText } from '../../sources/extract/decode-text.ts'
 import type { ReadNote } from './import-candidate.ts'
 import { type NoteOptions, type Notice, readNote } from './import-note.ts'

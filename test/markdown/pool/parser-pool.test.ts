@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 import { plainChunks } from '../../../src/markdown/chunks/plain-chunks.ts'
+import { BudgetPool } from '../../../src/markdown/pool/budget-pool.ts'
 import { ParserClosed, ParserPool } from '../../../src/markdown/pool/parser-pool.ts'
 import { extractChunks, extractLinks } from '../extract-parts.ts'
 
@@ -102,6 +103,24 @@ describe('ParserPool', () => {
     const own = new ParserPool({ budget: () => -1 })
     expect(await own.tags(long)).toEqual(found)
     await own.close()
+  })
+
+  test('reads a Neuron of many in a thread as alone, also where the thread fails', async () => {
+    const certain = '---\nseqId: a_00000001\ntags: [b]\nsources: [{ filename: c }]\n---\n# D\n\n[[a]]  #e\n\tf'
+    const pages = [
+      certain,
+      `---\nseqId: a_00000001\n---\n${tooComplex}`,
+      `---\nseqId: a_00000001\n---\n${'[[a]]\n\n'.repeat(20_001)}`,
+      '# No Neuron',
+    ]
+    const neuron = (page: string, isOneOfMany: boolean) => pool.neuron('neurons/a.md', page, { isOneOfMany })
+    const alone = await Promise.all(pages.map((page) => neuron(page, false)))
+    expect(alone.map((read) => read?.isPartial)).toEqual([false, true, true, undefined])
+    expect(await Promise.all(pages.map((page) => neuron(page, true)))).toEqual(alone)
+    const run = vi.spyOn(BudgetPool.prototype, 'run').mockRejectedValueOnce(new Error('The thread has ended.'))
+    expect(await neuron(certain, true)).toEqual(alone[0])
+    expect(run).toHaveBeenCalled()
+    run.mockRestore()
   })
 
   test('says when there are more links than count', async () => {

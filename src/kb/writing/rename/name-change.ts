@@ -1,4 +1,4 @@
-import { isWritableTarget, type NewTarget } from '../../../markdown/file/rewrite-links.ts'
+import { isWritableTarget, type NewTarget } from '../../../markdown/rewrite/rewrite-links.ts'
 import { isSeenByMore } from '../../../rules/access/audience.ts'
 import { meaningOf } from '../../../rules/links/file-target.ts'
 import {

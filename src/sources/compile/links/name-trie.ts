@@ -1,4 +1,4 @@
-import { isWritableTarget } from '../../../markdown/file/rewrite-links.ts'
+import { isWritableTarget } from '../../../markdown/rewrite/rewrite-links.ts'
 import { linkKey } from '../../../rules/links/link-target.ts'
 import { fold } from '../../../rules/text/fold.ts'
 import { isGenericName } from '../titles/generic-names.ts'

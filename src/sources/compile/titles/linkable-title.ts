@@ -1,4 +1,4 @@
-import { isWritableTarget } from '../../../markdown/file/rewrite-links.ts'
+import { isWritableTarget } from '../../../markdown/rewrite/rewrite-links.ts'
 import { oneLine } from '../../../rules/text/lines.ts'
 import { shorten } from '../../../rules/text/literal.ts'
 import { withoutOuterFormatSigns } from '../../format-signs.ts'

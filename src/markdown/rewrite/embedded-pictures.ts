@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { maxFileBytes } from '../../rules/check/checked-file.ts'
 import { slugify } from '../../rules/paths/slug.ts'
+import { parseNeuronFile } from '../file/neuron-file.ts'
 import type { ParserPool } from '../pool/parser-pool.ts'
-import { parseNeuronFile } from './neuron-file.ts'
 
 const scheme = /data:image\/(png|jpeg|gif|webp|avif);base64,/gi
 const notBase64 = /[^a-z0-9+/]/gi

@@ -1,12 +1,12 @@
 import { afterAll, describe, expect, test } from 'vitest'
+import { linkPlaces } from '../../../src/markdown/links/link-places.ts'
+import { ParserPool } from '../../../src/markdown/pool/parser-pool.ts'
 import {
   isWritableTarget,
   type NewTarget,
   type Retarget,
   rewriteLinks,
-} from '../../../src/markdown/file/rewrite-links.ts'
-import { linkPlaces } from '../../../src/markdown/links/link-places.ts'
-import { ParserPool } from '../../../src/markdown/pool/parser-pool.ts'
+} from '../../../src/markdown/rewrite/rewrite-links.ts'
 import { fc, runs } from '../../support/properties.ts'
 import { extractLinks } from '../extract-parts.ts'
 import { markdown } from '../markdown-arbitrary.ts'
