@@ -7,14 +7,17 @@ import { kbOfCandidate } from '../kb/kb-access.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import { findCandidate } from '../kb/projection/candidate-index.ts'
 import { revised } from '../kb/writing/git-candidate.ts'
-import { recordCandidate } from '../kb/writing/record.ts'
+import { keptForDecisions, recordCandidate } from '../kb/writing/record.ts'
 import { parseCandidate, roomInRecord } from '../markdown/file/candidate-file.ts'
 import { actorOf, bareId, type Caller, isPerson } from '../rules/access/caller.ts'
 import type { Candidate } from '../rules/candidates/candidate.ts'
 import { parseMetadata } from '../rules/candidates/metadata.ts'
+import { isFirstCome } from '../rules/neurons/first-come.ts'
+import { keepZone } from '../rules/policy.ts'
 import { decide } from './decide-candidate.ts'
 import { isAsRead, PreconditionFailed } from './heads/judged-head.ts'
 import { leftToCurator, type Objection } from './policy-approval.ts'
+import { splitFrontMatter } from './sent-content.ts'
 import { type CandidateDraft, prepareCandidate, toCandidate, toReceipt } from './submit-candidate.ts'
 
 /** Next version. `fields`: those of the metadata to replace. */
@@ -27,7 +30,7 @@ const changed: Objection = { reason: 'a curator decides on a new version' }
 
 /**
  * Makes the next version of a pending candidate that came over HTTP or MCP, for its sender or a curator. Votes for earlier versions do not
- * count, and no policy approves it: somebody may have read, or asked for, what it changes. A version equal to the present one changes nothing.
+ * count, its zone is no less strict, and no policy approves it: somebody may have read, or asked for, what it changes. A version equal to the present one changes nothing.
  * @throws {GanglionError} `not_found`, `not_pending`, `record_full`
  * @throws {PreconditionFailed} `stale_head`
  * @throws {ValidationError} for invalid metadata, another target or connector, and a candidate that came by git or from the console
@@ -46,8 +49,8 @@ export async function reviseCandidate(
     const record = row && parseCandidate(await staging.readText(row.blob))
     if (row === undefined || record === undefined || !mayChange(record, caller, senders))
       throw new GanglionError('not_found')
-    if (record.frontMatter !== null)
-      throw new ValidationError({ id: ['came by git or from the console: change it there'] })
+    if (record.frontMatter !== null || !isFirstCome(record))
+      throw new ValidationError({ id: ['came by git or from the console, or a curator edited it: change it there'] })
     const { next, draft, told } = await nextVersion(kb, staging, { record, caller, sent, now: ctx.now() })
     if (isDeepStrictEqual(partsOf(next), partsOf(record))) return toReceipt(ctx, kb, { row, warnings: [] })
     const isRead = ifMatch === undefined || (await isAsRead(kb, staging, { candidateId, decider: undefined, ifMatch }))
@@ -56,7 +59,7 @@ export async function reviseCandidate(
     if (row.status !== 'pending') throw new GanglionError('not_pending')
     const isSender = senders.has(record.createdBy.id)
     const candidate = isSender ? next : { ...next, original: record.original ?? row.blob }
-    if (roomInRecord(candidate) < 0) throw new GanglionError('record_full')
+    if (roomInRecord(candidate) < keptForDecisions) throw new GanglionError('record_full')
     await recordCandidate(kb, staging, candidate, 'Revise')
     const warnings = [...draft.warnings, ...told.filter(({ code }) => code !== 'similar')]
     return toReceipt(ctx, kb, { row: findCandidate(sql, candidateId) ?? row, warnings })
@@ -100,9 +103,11 @@ async function nextVersion(
   { record, caller, sent, now }: { record: Candidate; caller: Caller; sent: SentVersion; now: Date },
 ): Promise<{ next: Candidate; draft: CandidateDraft } & Pick<Awaited<ReturnType<typeof toCandidate>>, 'told'>> {
   const { kind, confidence, impactEstimate, connector, removes, target } = record
-  const about = sent.metadata ?? record.metadata
-  const metadata = sent.fields === undefined ? about : JSON.stringify({ ...parseMetadata(about).data, ...sent.fields })
   const { title = record.title, content } = sent
+  const about = sent.metadata ?? record.metadata
+  const fields = { ...(sent.metadata === null && (await fieldsIn(kb, content))), ...sent.fields }
+  const isSame = Object.keys(fields).length === 0
+  const metadata = isSame ? about : JSON.stringify({ ...parseMetadata(about).data, ...fields })
   const input = { kind, title, content, metadata, confidence, impactEstimate, knowledgeBaseId: kb.identity.id }
   // A title that is not sent anew keeps its meaning: that of the page, or of the proposal.
   const isSubject = sent.title === undefined && record.renames !== true
@@ -114,10 +119,15 @@ async function nextVersion(
   const { renames: _, ...kept } = record
   const waiting = candidate.verdict.approve ? leftToCurator(candidate, changed) : candidate
   const change = { ...partsOf(waiting), base: waiting.base, frontMatter: null }
-  return {
-    next: { ...revised(kept, change, { by: actorOf(caller), at: now }), verdict: waiting.verdict },
-    ...{ draft, told },
-  }
+  const next = revised(kept, change, { by: actorOf(caller), at: now })
+  return { next: { ...next, verdict: keepZone(waiting.verdict, record.verdict) }, draft, told }
+}
+
+/** Returns the keys that the front matter of a content replaces. An audience there only narrows that of the version before. */
+async function fieldsIn(kb: KnowledgeBase, content: string): Promise<Record<string, unknown>> {
+  const { metadata } = splitFrontMatter({ content, metadata: null }, await kb.settings())
+  const { audience: _, connector: _connector, targetNeuron: _target, ...fields } = parseMetadata(metadata).data
+  return fields
 }
 
 function partsOf({ title, content, metadata, renames }: Candidate) {

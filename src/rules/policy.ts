@@ -83,6 +83,14 @@ export function inZone<One extends Pick<Candidate, 'kind' | 'connector' | 'verdi
   return { ...candidate, verdict: { ...verdict, zone, warnings } }
 }
 
+/** Returns a verdict in the zone of an earlier one, with its warnings, where that is stricter. */
+export function keepZone(verdict: Verdict, before: Verdict): Verdict {
+  const { zone } = before
+  const isStricter = zone === 'red' || (zone === 'yellow' && verdict.zone !== 'red')
+  if (!isStricter || zone === verdict.zone) return verdict
+  return { ...verdict, zone, warnings: [...new Set([...before.warnings, ...verdict.warnings])] }
+}
+
 function zoneWarnings(zone: Zone | null): string[] {
   return zone === 'red' ? ['This candidate is in the red zone: check it with care.'] : []
 }

@@ -17,6 +17,7 @@ import {
 import { candidateHeads } from '../../src/queue/heads/candidate-refs.ts'
 import { listQueue } from '../../src/queue/lists/list-queue.ts'
 import { approveBundle } from '../../src/queue/push-bundle.ts'
+import { reviseCandidate, withdrawCandidate } from '../../src/queue/revise-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import { proposeReverse } from '../../src/review/propose-reverse.ts'
 import { proposeUndo } from '../../src/review/propose-undo.ts'
@@ -323,6 +324,14 @@ export const acts: Record<string, Act> = {
         assignee: draw.one([...people.map((name) => `${name}@example.com`), null]),
       })
     else await requestChanges(team.bed.ctx, by, id, { reason: `Request ${step}` })
+    return undefined
+  },
+  revise: async (team, draw, step) => {
+    const { pending } = await opened(team)
+    if (pending.length === 0) return undefined
+    const [by, { id }] = [draw.one([...team.agents, ...team.curators]), draw.one(pending)]
+    if (draw.chance(0.1)) await withdrawCandidate(team.bed.ctx, by, id)
+    else await reviseCandidate(team.bed.ctx, by, id, { content: `Corrected ${step}.`, metadata: null })
     return undefined
   },
   test: async (team, draw, step) => {

@@ -10,8 +10,8 @@ import { formatSeqFloor, queueRef, seqFloorPath } from '../refs/kb-refs.ts'
 import { commitToQueue } from './commits.ts'
 
 const maxComments = 200
-/** Bytes of a record that comments may not use, so that later decisions still fit. */
-const keptForDecisions = 64 * 1024
+/** Bytes of a record that comments and versions of its sender may not use, so that later decisions still fit. */
+export const keptForDecisions = 64 * 1024
 
 export async function recordCandidate(
   kb: KnowledgeBase,

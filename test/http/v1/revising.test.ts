@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest'
+import { findCandidate } from '../../../src/kb/projection/candidate-index.ts'
+import { gitCandidate } from '../../../src/kb/writing/git-candidate.ts'
+import type { PushedNeuron } from '../../../src/kb/writing/pushed-neurons.ts'
+import { recordCandidate } from '../../../src/kb/writing/record.ts'
+import { parseCandidate } from '../../../src/markdown/file/candidate-file.ts'
 import { withdrawCandidate } from '../../../src/queue/revise-candidate.ts'
 import { actorOf } from '../../../src/rules/access/caller.ts'
+import { candidateIdFor } from '../../../src/rules/candidates/candidate-id.ts'
 import { signIn } from '../../support/person.ts'
 import { seqId, type TestServer, testServer } from '../support/test-server.ts'
 
@@ -129,6 +135,71 @@ describe('revising a candidate', () => {
     const sure = await server.request('GET', `/api/v1/queue/candidates/${id}`, { as: 'curator' })
     await revise({ content: 'Tell the front desk.' })
     expect([Object(sure.json).status, (await detail()).body.status]).toEqual(['approved', 'pending'])
+  })
+
+  test('takes the front matter of its content, which widens no audience', async () => {
+    const opened = (head: string) => ({ content: `---\n${head}\n---\nTell the desk.\n` })
+    const { revise, detail } = await sent(await testServer(), opened('tags: [badges]\naudience: [tool]'))
+    await revise(opened('tags: [desk]\naudience: [public, tool]\nsourceUrl: https://example.com/desk'))
+    const { metadata } = (await detail()).body
+    expect(JSON.parse(metadata)).toEqual({
+      ...{ tags: ['desk'], audience: ['tool'], sourceUrl: 'https://example.com/desk' },
+    })
+  })
+
+  test('is in no less strict a zone than the version before', async () => {
+    const server = await testServer()
+    for (const [before, after, zone] of [
+      ['red', 'yellow', 'red'],
+      ['yellow', 'red', 'red'],
+      ['yellow', 'green', 'yellow'],
+    ]) {
+      const { revise, detail } = await sent(server, { title: `To ${after}`, metadata: { actionZone: before } })
+      const { warnings } = (await detail()).body
+      await revise({ content: 'Tell the front desk.', metadata: { actionZone: after } })
+      expect((await detail()).body).toMatchObject({ version: 2, zone })
+      if (before === 'red') expect((await detail()).body.warnings).toEqual(warnings)
+    }
+  })
+
+  test('leaves room in the record for a decision', async () => {
+    const server = await testServer()
+    const { id, revise, withdraw } = await sent(server)
+    const kb = await server.ctx.kb((await server.ctx.tenants.ensure('acme', server.ctx.now())).id, 'handbook')
+    const row = findCandidate(kb.projection.read, id)
+    await kb.write(async (staging) => {
+      const record = parseCandidate(await staging.readText(row?.blob ?? ''))
+      const revision = { action: 'revise' as const, at: record.createdAt, by: record.createdBy }
+      const filled = { ...record, decisions: Array.from({ length: 1_700 }, () => revision) }
+      await recordCandidate(kb, staging, filled, 'Revise')
+    })
+    expect(await revise({ content: 'Again.' })).toMatchObject({ status: 409, body: { error: 'record_full' } })
+    expect((await withdraw()).status).toBe(200)
+  })
+
+  test('of a removal that came by git is refused, even if its metadata says where from', async () => {
+    const { ctx, request, neuron } = await testServer()
+    const kb = await ctx.kb((await ctx.tenants.ensure('acme', ctx.now())).id, 'handbook')
+    const [id, origin] = [candidateIdFor(kb.identity.id), { door: 'for' as const, by: 'git:1' }]
+    const removal = gitCandidate(kb.identity.id, { seqId, path: 'neurons/vip.md', text: null } as PushedNeuron, {
+      id,
+      origin,
+      actor: { id: 'git:1', name: 'Git' },
+      reason: 'pushed',
+      at: ctx.now(),
+      parts: { title: 'VIP', content: neuron.content, frontMatter: null },
+    })
+    await kb.write((staging) => recordCandidate(kb, staging, removal, 'Propose'))
+    const body = {
+      content: 'Other.',
+      title: 'Other',
+      metadata: { connector: 'git', targetNeuron: seqId, fingerprint: 'x' },
+    }
+    const refused = await request('PUT', `/api/v1/queue/candidates/${id}`, { as: 'curator', body })
+    expect([refused.status, refused.json]).toMatchObject([
+      400,
+      { error: { fieldErrors: { id: [expect.any(String)] } } },
+    ])
   })
 
   test('of what is decided is refused', async () => {
