@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { CandidateReceipt, CandidateState, CandidateVersion } from '../contract/candidates.ts'
+import type { CandidateReceipt, CandidateState, CandidateVersion, Warning } from '../contract/candidates.ts'
 import { GanglionError, ValidationError } from '../contract/errors.ts'
 import type { Staging } from '../git/staging.ts'
 import type { Context } from '../kb/context.ts'
@@ -26,6 +26,10 @@ type SentVersion = CandidateVersion & { fields?: Record<string, unknown> }
 type ReadVersion = { ifMatch?: string | undefined; version?: number }
 
 const withdrawn = 'withdrawn by its sender'
+const textIgnored: Warning = {
+  code: 'content_ignored',
+  message: 'The candidate removes the page, so this text counts for nothing. Withdraw it to propose a correction.',
+}
 const changed: Objection = { reason: 'a curator decides on a new version' }
 
 /**
@@ -52,7 +56,8 @@ export async function reviseCandidate(
     if (record.frontMatter !== null || !isFirstCome(record))
       throw new ValidationError({ id: ['came by git or from the console, or a curator edited it: change it there'] })
     const { next, draft, told } = await nextVersion(kb, staging, { record, caller, sent, now: ctx.now() })
-    if (isDeepStrictEqual(partsOf(next), partsOf(record))) return toReceipt(ctx, kb, { row, warnings: [] })
+    const ignored = record.removes && sent.content !== record.content ? [textIgnored] : []
+    if (isDeepStrictEqual(partsOf(next), partsOf(record))) return toReceipt(ctx, kb, { row, warnings: ignored })
     const isRead = ifMatch === undefined || (await isAsRead(kb, staging, { candidateId, decider: undefined, ifMatch }))
     if (!isRead || (version ?? row.version) !== row.version)
       throw new PreconditionFailed(row.status === 'pending' ? 'stale_head' : 'not_pending')
@@ -61,7 +66,7 @@ export async function reviseCandidate(
     const candidate = isSender ? next : { ...next, original: record.original ?? row.blob }
     if (roomInRecord(candidate) < keptForDecisions) throw new GanglionError('record_full')
     await recordCandidate(kb, staging, candidate, 'Revise')
-    const warnings = [...draft.warnings, ...told.filter(({ code }) => code !== 'similar')]
+    const warnings = [...ignored, ...draft.warnings, ...told.filter(({ code }) => code !== 'similar')]
     return toReceipt(ctx, kb, { row: findCandidate(sql, candidateId) ?? row, warnings })
   })
 }

@@ -227,14 +227,14 @@ export function sentBy(sql: Sql, sender: string, { status, state, below, limit }
 /** Returns the pending candidates of the same sender for the same target, with the same title or text, latest first. */
 export function waitingTwins(
   sql: Sql,
-  { id, title, content, target, createdBy }: Pick<Candidate, 'id' | 'title' | 'content' | 'target' | 'createdBy'>,
+  { id, title, content, target, removes, createdBy }: Candidate,
   limit: number,
 ): CandidateRow[] {
   return candidatesWhere(
     sql,
     query`id IN (SELECT id FROM candidates WHERE title_key = ${titleKey(title)} AND title_key <> '' AND status = 'pending'
         UNION SELECT id FROM candidates WHERE text_key = ${textKeyOf(content)} AND status = 'pending')
-      AND +sender = ${createdBy.id} AND target IS ${target} AND id <> ${id} ORDER BY id DESC LIMIT ${limit}`,
+      AND +sender = ${createdBy.id} AND target IS ${target} AND removes = ${Number(removes)} AND id <> ${id} ORDER BY id DESC LIMIT ${limit}`,
   )
 }
 

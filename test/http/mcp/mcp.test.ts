@@ -255,7 +255,7 @@ describe.each(revisions)('a client of the protocol, %s', (revision) => {
       const { structuredContent } = await call(client, 'propose', { kb: 'handbook', preview: true, ...proposal })
       return structuredContent
     }
-    const page = { action: 'new', title: 'VIP policy', content: 'Page the lead.' }
+    const page = { action: 'new', title: 'Keys of visitors', content: 'They hang in the hall.' }
     const verdict = { approve: false, zone: null, reason: 'no confidence given', warnings: [] }
     expect(await preview(page)).toEqual({ verdict })
     expect(await preview({ ...page, confidence: 1 })).toMatchObject({ verdict: { approve: true } })

@@ -4,7 +4,8 @@ import { gitCandidate } from '../../../src/kb/writing/git-candidate.ts'
 import type { PushedNeuron } from '../../../src/kb/writing/pushed-neurons.ts'
 import { recordCandidate } from '../../../src/kb/writing/record.ts'
 import { parseCandidate } from '../../../src/markdown/file/candidate-file.ts'
-import { withdrawCandidate } from '../../../src/queue/revise-candidate.ts'
+import { reviseCandidate, withdrawCandidate } from '../../../src/queue/revise-candidate.ts'
+import { submitCandidate } from '../../../src/queue/submit-candidate.ts'
 import { actorOf } from '../../../src/rules/access/caller.ts'
 import { candidateIdFor } from '../../../src/rules/candidates/candidate-id.ts'
 import { signIn } from '../../support/person.ts'
@@ -175,6 +176,23 @@ describe('revising a candidate', () => {
     })
     expect(await revise({ content: 'Again.' })).toMatchObject({ status: 409, body: { error: 'record_full' } })
     expect((await withdraw()).status).toBe(200)
+  })
+
+  test('of a removal tells that its text counts for nothing, and a correction is no repetition of it', async () => {
+    const { ctx, neuron } = await testServer()
+    const tenantId = (await ctx.tenants.ensure('acme', ctx.now())).id
+    const eve = { ...actorOf({ id: 'key:eve', name: 'Eve' }), tenantId, role: 'app' as const, connectors: [] }
+    const about = { knowledgeBaseId: 'handbook', kind: 'user-correction' as const, title: neuron.title }
+    const none = { confidence: null, impactEstimate: null, metadata: JSON.stringify({ targetNeuron: seqId }) }
+    const input = { ...about, ...none, content: 'Page the warden.' }
+    const { candidateId } = await submitCandidate(ctx, eve, input, { removes: true })
+    const told = { warnings: [{ code: 'content_ignored', message: expect.any(String) }] }
+    const revise = (reason: string, content: string) =>
+      reviseCandidate(ctx, eve, candidateId, { content, metadata: null, fields: { reason } })
+    expect(await revise('It is wrong.', 'Page the warden.')).toMatchObject(told)
+    expect(await revise('It is wrong.', 'Page the warden.')).toMatchObject(told)
+    expect(await revise('It is old.', neuron.content)).not.toHaveProperty('warnings')
+    expect(await submitCandidate(ctx, eve, input)).not.toHaveProperty('warnings')
   })
 
   test('of a removal that came by git is refused, even if its metadata says where from', async () => {
