@@ -1,5 +1,5 @@
-import { type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { stampFiles } from '../system/file-stamps.ts'
 import type { GitObject, Oid } from './objects/object.ts'
 import type { Repository } from './repository.ts'
 
@@ -39,10 +39,6 @@ export interface RefStore {
   stamp(): () => boolean | Promise<boolean>
 }
 
-/** Milliseconds: the coarsest timestamps of any file system, with a margin. */
-const timestampGranularity = 2_500
-
-/** Coarsest resolution of timestamps of any file system, in milliseconds, with a margin. */
 export class FolderRefs implements RefStore {
   readonly refs: readonly string[]
   readonly #repository: Repository
@@ -82,29 +78,10 @@ export class FolderRefs implements RefStore {
   }
 }
 
-/**
- * Records the `stat` of some refs' files, which takes a fifth of the time of reading them. Call it before the refs are read.
- * @returns a function that returns true if the refs are certainly unchanged. A file that was written shortly before could be
- * written again and look the same, so it never counts as unchanged, as in git's index (Documentation/technical/racy-git.adoc).
- */
+/** Records the state of some refs, before they are read; see {@link stampFiles}. */
 export function stampRefs(gitDir: string, refs: readonly string[]): () => boolean {
-  const paths = refs.map((ref) => join(gitDir, ref))
-  const stamps = paths.map(stampOf)
-  if (stamps.includes(undefined)) {
-    const packed = join(gitDir, 'packed-refs')
-    paths.push(packed)
-    stamps.push(stampOf(packed))
-  }
-  const newest = Math.max(...stamps.map((stamp) => stamp?.mtimeMs ?? 0))
-  if (newest > Date.now() - timestampGranularity) return () => false
-  return () => paths.every((path, index) => isSame(stampOf(path), stamps[index]))
-}
-
-function stampOf(path: string): Stats | undefined {
-  return statSync(path, { throwIfNoEntry: false })
-}
-
-function isSame(a: Stats | undefined, b: Stats | undefined): boolean {
-  if (a === undefined || b === undefined) return a === b
-  return a.ino === b.ino && a.size === b.size && a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs
+  return stampFiles(
+    refs.map((ref) => join(gitDir, ref)),
+    join(gitDir, 'packed-refs'),
+  )
 }

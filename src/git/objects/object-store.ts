@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { KeyedLock } from '../../system/concurrency/keyed-lock.ts'
 import { hasCode } from '../../system/error-code.ts'
+import { stampFiles } from '../../system/file-stamps.ts'
 import { readIfThere } from '../../system/read-if-there.ts'
 import { GitError } from '../git-error.ts'
 import { addWhole, copyPack, type Pack } from './consolidate-packs.ts'
@@ -198,6 +199,8 @@ class ObjectFolder {
   /** Packs, the most recently read one first. */
   #packs: Pack[] | undefined
   #byName = new Map<string, Pack>()
+  /** Returns true if no pack was added or removed since they were listed. */
+  #isListed: (() => boolean) | undefined
 
   constructor(path: string, bases: BaseCache) {
     this.#path = path
@@ -211,8 +214,9 @@ class ObjectFolder {
 
   *places(oid: Oid): Generator<Place> {
     const { packs } = this
+    const wanted = Buffer.from(oid, 'hex')
     for (const [position, pack] of packs.entries()) {
-      const offset = pack.index.offsetOf(oid)
+      const offset = pack.index.offsetOfBytes(wanted)
       if (offset === undefined) continue
       if (position > 0) this.#packs = [pack, ...packs.filter((other) => other !== pack)]
       yield { pack: pack.reader, offset }
@@ -220,8 +224,9 @@ class ObjectFolder {
     yield { loose: loosePath(this.#path, oid) }
   }
 
+  /** Lists the packs anew, unless their folder is certainly unchanged. */
   refresh(): void {
-    this.#packs = this.#listPacks()
+    if (this.#isListed?.() !== true) this.#packs = this.#listPacks()
   }
 
   close(): void {
@@ -232,12 +237,12 @@ class ObjectFolder {
 
   #listPacks(): Pack[] {
     const folder = join(this.#path, 'pack')
+    this.#isListed = stampFiles([folder])
     const files = new Set(namesIn(folder))
-    const names = [...files].flatMap((file) =>
-      file.endsWith('.idx') && files.has(file.replace(/idx$/, 'pack')) ? file.slice(0, -4) : [],
-    )
+    const isPack = (file: string) => file.endsWith('.idx') && files.has(file.replace(/idx$/, 'pack'))
+    const names = new Set([...files].filter(isPack).map((file) => file.slice(0, -'.idx'.length)))
     for (const [name, pack] of this.#byName) {
-      if (names.includes(name)) continue
+      if (names.has(name)) continue
       pack.reader.close()
       this.#byName.delete(name)
     }

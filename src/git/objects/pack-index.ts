@@ -45,7 +45,11 @@ export class PackIndex {
   }
 
   offsetOf(oid: Oid): number | undefined {
-    const wanted = Buffer.from(oid, 'hex')
+    return this.offsetOfBytes(Buffer.from(oid, 'hex'))
+  }
+
+  /** Returns the offset of an object by the bytes of its id. */
+  offsetOfBytes(wanted: Buffer): number | undefined {
     const first = wanted[0] ?? 0
     let low = first === 0 ? 0 : this.#upTo(first - 1)
     let high = this.#upTo(first)
