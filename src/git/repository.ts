@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache'
 import { syncDirectory, syncTree } from '../system/durable-file.ts'
 import { GitError } from './git-error.ts'
 import { type GitObject, type ObjectInfo, type Oid, parentsOfCommit, treeOfCommit } from './objects/object.ts'
-import { type ByteRange, ObjectStore } from './objects/object-store.ts'
+import { type ByteRange, ObjectStore, type ObjectsBeside } from './objects/object-store.ts'
 import { writePack } from './objects/pack-files.ts'
 import type { PackWriter } from './objects/pack-writer.ts'
 import {
@@ -59,9 +59,14 @@ export class Repository {
   readonly #changes = new LRUCache<Oid, readonly TreeChange[]>({ max: maxChanges })
 
   /** Opens a repository. @param options.quarantine folder of further objects to read, as if they were in the repository */
-  constructor(gitDir: string, { quarantine }: { quarantine?: string | undefined } = {}) {
+  constructor(gitDir: string, objects: ObjectsBeside = {}) {
     this.gitDir = gitDir
-    this.#store = new ObjectStore(gitDir, { quarantine })
+    this.#store = new ObjectStore(gitDir, objects)
+  }
+
+  /** Opens the repository with a folder of further objects, if there is one. Its own packs are opened once for both. */
+  withQuarantine(quarantine: string | undefined): Repository {
+    return new Repository(this.gitDir, { quarantine, within: this.#store })
   }
 
   /** Creates an empty bare repository whose `HEAD` is `main`. */

@@ -6,7 +6,7 @@ import { GitError } from '../git/git-error.ts'
 import { isAncestor, mergeBase } from '../git/history/ancestry.ts'
 import type { Oid } from '../git/objects/object.ts'
 import { type PushRange, PushTooLarge, pushedChanges } from '../git/pushed-objects.ts'
-import { Repository } from '../git/repository.ts'
+import type { Repository } from '../git/repository.ts'
 import type { Judgement, PushReport, Receiver, RefOutcome, RefUpdate } from '../git/serve/receive-hooks.ts'
 import type { Context } from '../kb/context.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
@@ -59,7 +59,7 @@ async function judge(
   await kb.sync()
   const lines: string[] = []
   let accepted = true
-  const repository = new Repository(kb.repository.gitDir, { quarantine })
+  const repository = kb.repository.withQuarantine(quarantine)
   try {
     for (const update of updates) {
       const judged = await judgeUpdate(kb, pusher, { update, repository, options })

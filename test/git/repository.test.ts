@@ -205,3 +205,22 @@ function sound(files: Record<string, string | null>, present: ReadonlySet<string
   const replaced = [...present].filter((path) => written.some((other) => isBelow(path, other) || isBelow(other, path)))
   return new Map([...replaced.map((path): [string, null] => [path, null]), ...changes])
 }
+
+test('with the objects of a push it reads its own packs, also those that are written or consolidated meanwhile', async () => {
+  const repository = await newRepository()
+  const first = await commit(repository, { 'a.md': 'one\n' })
+  const other = await newRepository()
+  const pushed = await commit(other, { 'b.md': 'pushed\n' })
+  const both = repository.withQuarantine(join(other.gitDir, 'objects'))
+  const reads = async (...oids: string[]) => (await Promise.all(oids.map((oid) => both.find(oid)))).map(Boolean)
+  expect(await reads(first, pushed)).toEqual([true, true])
+  expect(await repository.find(pushed)).toBeUndefined()
+  const second = await commit(repository, { 'a.md': 'two\n' })
+  expect(await reads(second)).toEqual([true])
+  repository.close()
+  nativeGit(repository.gitDir, ['repack', '-adq'])
+  expect(await reads(first, second, pushed)).toEqual([true, true, true])
+  both.close()
+  expect((await repository.find(second))?.type).toBe('commit')
+  expect(await repository.find(pushed)).toBeUndefined()
+})

@@ -1,7 +1,7 @@
 import { GitError } from '../../git/git-error.ts'
 import { requireConnected } from '../../git/history/reachable.ts'
 import type { Oid } from '../../git/objects/object.ts'
-import { Repository } from '../../git/repository.ts'
+import type { Repository } from '../../git/repository.ts'
 import { PackRefused } from '../../git/serve/pack-meter.ts'
 import type { Receiver } from '../../git/serve/receive-hooks.ts'
 import { withQuarantine } from '../../git/transport/quarantine.ts'
@@ -92,7 +92,7 @@ async function withObjects<Result>(
   quarantine: string | undefined,
   use: (repository: Repository) => Promise<Result>,
 ): Promise<Result> {
-  const repository = new Repository(kb.repository.gitDir, { quarantine })
+  const repository = kb.repository.withQuarantine(quarantine)
   try {
     return await use(repository)
   } finally {

@@ -30,6 +30,14 @@ const emptyTree = hashObject('tree', Buffer.alloc(0))
 /** Location of one copy of an object. Copies are tried in turn. */
 type Place = { pack: PackReader; offset: number } | { loose: string }
 
+/** Objects to read as if they were in a repository. */
+export type ObjectsBeside = {
+  /** Folder of the objects. */
+  quarantine?: string | undefined
+  /** Open store of the repository itself. */
+  within?: ObjectStore
+}
+
 /**
  * Reads the objects of one repository as git stores them: in packs and loose (gitformat-pack(5), gitrepository-layout(5)). Sees packs that
  * other processes write, unpack or collect meanwhile. If one copy of an object is damaged, another is read.
@@ -37,6 +45,7 @@ type Place = { pack: PackReader; offset: number } | { loose: string }
 export class ObjectStore {
   readonly #gitDir: string
   readonly #quarantine: string | undefined
+  readonly #within: ObjectStore | undefined
   readonly #maxBytes: number
   readonly #bases = newBaseCache(maxBases)
   #folders: ObjectFolder[] | undefined
@@ -46,12 +55,12 @@ export class ObjectStore {
 
   /**
    * Opens the objects of a repository.
-   * @param options.quarantine folder of further objects to read, as if they were in the repository
    * @param options.maxBytes maximum bytes of an object; larger ones are not read
    */
-  constructor(gitDir: string, options: { quarantine?: string | undefined; maxBytes?: number } = {}) {
+  constructor(gitDir: string, options: ObjectsBeside & { maxBytes?: number } = {}) {
     this.#gitDir = gitDir
     this.#quarantine = options.quarantine
+    this.#within = options.within
     this.#maxBytes = options.maxBytes ?? defaultMaxBytes
   }
 
@@ -132,7 +141,8 @@ export class ObjectStore {
   close(): void {
     clearTimeout(this.#idle)
     this.#idle = undefined
-    for (const folder of this.#folders ?? []) folder.close()
+    const shared = this.#within === undefined ? [] : (this.#within.#folders ?? [])
+    for (const folder of this.#folders ?? []) if (!shared.includes(folder)) folder.close()
     this.#folders = undefined
     this.#bases.clear()
   }
@@ -187,7 +197,10 @@ export class ObjectStore {
   }
 
   #opened(): readonly ObjectFolder[] {
-    this.#folders ??= foldersOf(this.#gitDir, this.#quarantine).map((path) => new ObjectFolder(path, this.#bases))
+    const open = (path: string) => new ObjectFolder(path, this.#bases)
+    const beside = this.#quarantine === undefined ? [] : [this.#quarantine]
+    const own = () => (this.#within === undefined ? foldersOf(this.#gitDir).map(open) : this.#within.#opened())
+    this.#folders ??= [...beside.map(open), ...own()]
     return this.#folders
   }
 }
@@ -266,9 +279,9 @@ function openPack(path: string, bases: BaseCache): Pack | undefined {
   }
 }
 
-function foldersOf(gitDir: string, quarantine: string | undefined): string[] {
+function foldersOf(gitDir: string): string[] {
   const own = join(commonDir(gitDir), 'objects')
-  return [...(quarantine === undefined ? [] : [quarantine]), own, ...alternatesOf(own)]
+  return [own, ...alternatesOf(own)]
 }
 
 function alternatesOf(objects: string): string[] {
