@@ -29,7 +29,9 @@ const operations: Record<string, Operation> = {
   submitCandidates: {
     send: (send, word) =>
       send('/api/v1/queue/candidates/batch', {
-        candidates: [0.1, 1].map((confidence) => ({ ...input(word), title: `On ${word} ${confidence}`, confidence })),
+        candidates: [0.1, 1].map((confidence) => ({
+          ...{ ...input(word), title: `On ${word} ${confidence}`, content: `Of ${word} ${confidence}.`, confidence },
+        })),
       }),
     makes: 2,
   },
