@@ -224,17 +224,21 @@ export function sentBy(sql: Sql, sender: string, { status, state, below, limit }
   return candidatesWhere(sql, query`sender = ${sender} ${ofStatus} ${asked} ${before} ORDER BY id DESC LIMIT ${limit}`)
 }
 
-/** Returns the pending candidates of the same sender for the same target, with the same title or text, latest first. */
+/**
+ * Returns the candidates of the same sender for the same target that wait for a curator, with the same text, or for a new page the same
+ * title, latest first. The title of a correction is that of its page.
+ */
 export function waitingTwins(
   sql: Sql,
-  { id, title, content, target, removes, createdBy }: Candidate,
+  { id, title, content, target, createdBy }: Pick<Candidate, 'id' | 'title' | 'content' | 'target' | 'createdBy'>,
   limit: number,
 ): CandidateRow[] {
+  const key = target === null ? titleKey(title) : ''
   return candidatesWhere(
     sql,
-    query`id IN (SELECT id FROM candidates WHERE title_key = ${titleKey(title)} AND title_key <> '' AND status = 'pending'
+    query`id IN (SELECT id FROM candidates WHERE title_key = ${key} AND title_key <> '' AND status = 'pending'
         UNION SELECT id FROM candidates WHERE text_key = ${textKeyOf(content)} AND status = 'pending')
-      AND +sender = ${createdBy.id} AND target IS ${target} AND removes = ${Number(removes)} AND id <> ${id} ORDER BY id DESC LIMIT ${limit}`,
+      AND +sender = ${createdBy.id} AND target IS ${target} AND unfinished = 0 AND id <> ${id} ORDER BY id DESC LIMIT ${limit}`,
   )
 }
 
