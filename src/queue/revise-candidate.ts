@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { CandidateReceipt, CandidateState, CandidateVersion, Warning } from '../contract/candidates.ts'
 import { GanglionError, ValidationError } from '../contract/errors.ts'
+import type { Oid } from '../git/objects/object.ts'
 import type { Staging } from '../git/staging.ts'
 import type { Context } from '../kb/context.ts'
 import { kbOfCandidate } from '../kb/kb-access.ts'
@@ -63,7 +64,7 @@ export async function reviseCandidate(
       throw new PreconditionFailed(row.status === 'pending' ? 'stale_head' : 'not_pending')
     if (row.status !== 'pending') throw new GanglionError('not_pending')
     const isSender = senders.has(record.createdBy.id)
-    const candidate = isSender ? next : { ...next, original: record.original ?? row.blob }
+    const candidate = isSender ? next : ofOther(next, record, row.blob)
     if (roomInRecord(candidate) < keptForDecisions) throw new GanglionError('record_full')
     await recordCandidate(kb, staging, candidate, 'Revise')
     const warnings = [...ignored, ...draft.warnings, ...told.filter(({ code }) => code !== 'similar')]
@@ -82,9 +83,13 @@ export async function withdrawCandidate(
   candidateId: string,
   { ifMatch, version }: ReadVersion = {},
 ): Promise<CandidateState> {
+  const kb = await kbOfCandidate(ctx, caller.tenantId, candidateId)
   const senders = await sendersOf(ctx, caller)
+  const known = findCandidate(kb.projection.read, candidateId)
+  // Others learn nothing, not even from an If-Match that is compared first.
+  if (known === undefined || !mayChange(parseCandidate(await kb.repository.readText(known.blob)), caller, senders))
+    throw new GanglionError('not_found')
   return decide(ctx, caller, { candidateId, ifMatch, verb: 'Dismiss' }, ({ status, ...row }, by, at, record) => {
-    if (!mayChange(record, caller, senders)) throw new GanglionError('not_found')
     if (status === 'approved') throw new GanglionError('not_pending')
     if (status === 'dismissed') return undefined
     if ((version ?? row.version) !== row.version) throw new PreconditionFailed('stale_head')
@@ -133,6 +138,12 @@ async function fieldsIn(kb: KnowledgeBase, content: string): Promise<Record<stri
   const { metadata } = splitFrontMatter({ content, metadata: null }, await kb.settings())
   const { audience: _, connector: _connector, targetNeuron: _target, ...fields } = parseMetadata(metadata).data
   return fields
+}
+
+/** Returns a version that a curator made. The sender reads the reason of the verdict, which must not tell what only curators see. */
+function ofOther(next: Candidate, { verdict, original }: Candidate, blob: Oid): Candidate {
+  const { reason } = verdict.approve ? next.verdict : verdict
+  return { ...next, original: original ?? blob, verdict: { ...next.verdict, reason } }
 }
 
 function partsOf({ title, content, metadata, renames }: Candidate) {

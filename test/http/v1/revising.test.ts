@@ -102,8 +102,11 @@ describe('revising a candidate', () => {
     const as = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
     for (const method of ['PUT', 'DELETE'] as const) {
       const body = method === 'PUT' ? { body: { content: 'Mine now.' } } : {}
-      const refused = await server.request(method, path, { ...as(other.token), ...body })
-      expect([refused.status, refused.json]).toMatchObject([404, { error: 'not_found' }])
+      for (const tag of [{}, { 'if-match': '"1.x"' }, { 'if-match': '"2.x"' }]) {
+        const headers = { ...as(other.token).headers, ...tag }
+        const refused = await server.request(method, path, { headers, ...body })
+        expect([refused.status, refused.json]).toMatchObject([404, { error: 'not_found' }])
+      }
       expect((await server.request(method, path, { as: 'reader', ...body })).status).toBe(403)
     }
     expect((await detail()).body).toMatchObject({ version: 1, status: 'pending' })
@@ -136,6 +139,20 @@ describe('revising a candidate', () => {
     const sure = await server.request('GET', `/api/v1/queue/candidates/${id}`, { as: 'curator' })
     await revise({ content: 'Tell the front desk.' })
     expect([Object(sure.json).status, (await detail()).body.status]).toEqual(['approved', 'pending'])
+  })
+
+  test('by a curator does not tell its sender that a hidden page exists', async () => {
+    const server = await testServer()
+    const hidden = await sent(server, { title: 'Salaries', metadata: { tags: ['internal'] } }, 'curator')
+    const { body } = await hidden.decide('approve')
+    const verdicts = []
+    for (const targetNeuron of [body.seqId, 'handbook_00000999']) {
+      const about = { kind: 'user-correction', title: 'Salaries', metadata: { targetNeuron } }
+      const { own, revise } = await sent(server, about)
+      await revise({ content: 'By a curator.' }, { by: 'curator' })
+      verdicts.push((await own()).body.verdict)
+    }
+    expect(verdicts[0]).toEqual(verdicts[1])
   })
 
   test('takes the front matter of its content, which widens no audience', async () => {
