@@ -35,7 +35,8 @@ const changed: Objection = { reason: 'a curator decides on a new version' }
 
 /**
  * Makes the next version of a pending candidate that came over HTTP or MCP, for its sender or a curator. Votes for earlier versions do not
- * count, its zone is no less strict, and no policy approves it: somebody may have read, or asked for, what it changes. A version equal to the present one changes nothing.
+ * count, its zone is no less strict, and no policy approves it: somebody may have read, or asked for, what it changes. A version equal to
+ * the present one changes nothing.
  * @throws {GanglionError} `not_found`, `not_pending`, `record_full`
  * @throws {PreconditionFailed} `stale_head`
  * @throws {ValidationError} for invalid metadata, another target or connector, and a candidate that came by git or from the console
@@ -58,7 +59,9 @@ export async function reviseCandidate(
       throw new ValidationError({ id: ['came by git or from the console, or a curator edited it: change it there'] })
     const { next, draft, told } = await nextVersion(kb, staging, { record, caller, sent, now: ctx.now() })
     const ignored = record.removes && sent.content !== record.content ? [textIgnored] : []
-    if (isDeepStrictEqual(partsOf(next), partsOf(record))) return toReceipt(ctx, kb, { row, warnings: ignored })
+    // The sender may not see the page of an approval.
+    const isSame = isDeepStrictEqual(partsOf(next), partsOf(record))
+    if (isSame) return toReceipt(ctx, kb, { row: { ...row, approval: undefined }, warnings: ignored })
     const isRead = ifMatch === undefined || (await isAsRead(kb, staging, { candidateId, decider: undefined, ifMatch }))
     if (!isRead || (version ?? row.version) !== row.version)
       throw new PreconditionFailed(row.status === 'pending' ? 'stale_head' : 'not_pending')

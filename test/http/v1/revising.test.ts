@@ -155,6 +155,15 @@ describe('revising a candidate', () => {
     expect(verdicts[0]).toEqual(verdicts[1])
   })
 
+  test('that repeats an approved one does not tell which page it became', async () => {
+    const { own, revise, decide } = await sent(await testServer())
+    await decide('approve', { tags: ['internal'] })
+    expect((await own()).body).not.toHaveProperty('seqId')
+    const again = await revise({ content: proposal.content })
+    expect(again).toMatchObject({ status: 200, body: { status: 'approved' } })
+    expect(Object.keys(again.body)).not.toContain('seqId')
+  })
+
   test('takes the front matter of its content, which widens no audience', async () => {
     const opened = (head: string) => ({ content: `---\n${head}\n---\nTell the desk.\n` })
     const { revise, detail } = await sent(await testServer(), opened('tags: [badges]\naudience: [tool]'))
