@@ -1,6 +1,6 @@
 import type { Graph } from '../contract/graph.ts'
 import type { Neuron } from '../contract/neurons.ts'
-import { type KbView, openView } from '../kb/access/kb-view.ts'
+import { atOneCommit, type KbView } from '../kb/access/kb-view.ts'
 import { LinkView } from '../kb/access/link-view.ts'
 import type { Context } from '../kb/context.ts'
 import { linksOf } from '../kb/projection/link-queries.ts'
@@ -16,7 +16,7 @@ import type { Caller } from '../rules/access/caller.ts'
 import { pastDate } from '../rules/freshness.ts'
 import { oneLine } from '../rules/text/lines.ts'
 import { sentencesOf } from '../rules/text/sentences.ts'
-import { readGraph } from './graph/read-graph.ts'
+import { graphAround } from './graph/read-graph.ts'
 import { viewsOf } from './graph/resolve-links.ts'
 import { approverOf } from './read-history.ts'
 import { backlinksOf, readNeuronFile } from './read-neuron.ts'
@@ -84,31 +84,28 @@ export async function readPage(
       ctx.now(),
     ),
     links: shown,
-    ...(await surroundings.get(view.kb, `${view.audience} ${seqId} ${current ?? neuron.commit}`, async () => ({
-      mentions: await findMentions(ctx, caller, { kb: asked.kb, seqId }),
-      around: await aroundOf(ctx, caller, { kb: asked.kb, neuron, isRemoved: current === null }),
-    }))),
+    ...(await surroundings.get(view.kb, `${view.audience} ${seqId} ${current ?? neuron.commit}`, async () =>
+      // At one commit, since main may have moved after the page was read.
+      atOneCommit(await ctx.readableKb(caller.tenantId, asked.kb), caller, (then) => surroundingsOf(then, neuron)),
+    )),
   }
 }
 
-async function aroundOf(
-  ctx: Context,
-  caller: Caller,
-  { kb, neuron, isRemoved }: { kb: string; neuron: Neuron; isRemoved: boolean },
-): Promise<Graph> {
-  const { seqId, title, path, tags } = neuron
-  if (isRemoved) return { nodes: [{ seqId, title, path, tags }], edges: [], truncated: false }
-  return readGraph(ctx, caller, kb, { around: seqId, depth: 1, limit: maxAround })
+async function surroundingsOf(
+  view: KbView,
+  { seqId, title, path, tags }: Neuron,
+): Promise<Pick<NeuronView, 'mentions' | 'around'>> {
+  const links = new LinkView(view)
+  const alone: Graph = { nodes: [{ seqId, title, path, tags }], edges: [], truncated: false }
+  const isRemoved = view.about(seqId, findNeuron) === undefined
+  return {
+    mentions: await findMentions(view, links, seqId),
+    around: isRemoved ? alone : await graphAround(view, links, { around: seqId, depth: 1, limit: maxAround }),
+  }
 }
 
-/** Returns the first Neurons that link to one, with the sentences. Opens a view, since main may have moved after the page was read. */
-async function findMentions(
-  ctx: Context,
-  caller: Caller,
-  { kb, seqId }: { kb: string; seqId: string },
-): Promise<Mention[]> {
-  const view = await openView(ctx, caller, kb)
-  const links = new LinkView(view)
+/** Returns the first Neurons that link to one, with the sentences. */
+async function findMentions(view: KbView, links: LinkView, seqId: string): Promise<Mention[]> {
   const { language } = await view.kb.settings()
   return Promise.all(
     backlinksOf(links, seqId, maxMentions).map(async (backlink) => {

@@ -23,11 +23,17 @@ export async function readGraph(ctx: Context, caller: Caller, kbName: string, qu
   const { around, limit } = query
   if (around === undefined) return firstNodes(await readWholeGraph(ctx, caller, kbName), limit)
   const kb = await ctx.readableKb(caller.tenantId, kbName)
-  return atOneCommit(kb, caller, async (view) => {
-    const links = new LinkView(view)
-    if (!view.seesNeuron(around)) throw new GanglionError('not_found')
-    return graphOf(view, links, await nearest(links, around, query))
-  })
+  return atOneCommit(kb, caller, (view) => graphAround(view, new LinkView(view), { ...query, around }))
+}
+
+/** Returns the Neurons around one, with the links among them. @throws {GanglionError} `not_found` */
+export async function graphAround(
+  view: KbView,
+  links: LinkView,
+  { around, ...query }: GraphQuery & { around: string },
+): Promise<Graph> {
+  if (!view.seesNeuron(around)) throw new GanglionError('not_found')
+  return graphOf(view, links, await nearest(links, around, query))
 }
 
 /**
