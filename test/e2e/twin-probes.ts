@@ -161,7 +161,22 @@ export async function writeAll(product: Product, twin: Twin): Promise<string[]> 
     const vote = { vote: 'down', question: 'Who?', answer: 'Me.', reason: 'No.', shouldCite: targetNeuron }
     await ask('POST', `${kb}/reader-feedback`, { body: vote })
   }
+  const revised = async (first: Record<string, unknown>, versions: Record<string, unknown>[]) => {
+    const { body } = await submit({ kind: 'user-correction', confidence: 0.1, ...first })
+    const path = `/api/v1/queue/candidates/${body.candidateId}`
+    for (const version of [...versions, {}]) await ask('PUT', path, { body: { content: 'Alert.', ...version } })
+    const own = await product.request('GET', `/api/v1/me/candidates/${body.candidateId}`, { as: twin.tokens.app })
+    lines.push(`GET ${path}: ${own.status} ${own.text}`)
+    await ask('DELETE', path)
+  }
+  for (const targetNeuron of twin.seqIds.slice(1)) {
+    const versions = [1, 2].map((baseVersion) => ({ metadata: { targetNeuron, baseVersion } }))
+    const texts = [...twin.names, ...twin.bytes].map((text) => ({ title: text.slice(0, 80), content: text }))
+    await revised({ metadata: { targetNeuron } }, [...texts, ...versions])
+  }
   for (const title of twin.names) {
+    const versions = [{ title, content: `See [[${title}]].` }, { metadata: { path: `pages/${title}` } }]
+    await revised({ kind: 'external-feed' }, versions)
     const { body } = await submit({ kind: 'external-feed', title, content: `See [[${title}]] and [[desk]].` })
     await ask('GET', `/api/v1/neurons/twin/${body.seqId}`)
     await ask('GET', `/api/v1/search?kb=twin&q=desk&preview=${body.candidateId}`)

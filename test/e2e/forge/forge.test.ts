@@ -47,6 +47,23 @@ test('a waiting candidate is a pull request with all that a curator decides by',
   expect(github.requests.filter((request) => /^(POST|PATCH|PUT) (?!.*git-upload-pack)/.test(request))).toEqual([])
 })
 
+test('a version that its sender makes is pushed to the same pull request', async () => {
+  const { product, github, sync, open } = await bridged()
+  const id = await submitted(product, 'Tea', 'Tea is at four.', { confidence: 0.4 })
+  await sync()
+  const [before] = await open()
+  const path = `/api/v1/queue/candidates/${id}`
+  const body = { content: 'Tea is at five.', title: 'Tea time' }
+  expect((await product.request('PUT', path, { as: product.tokens.app, body })).status).toBe(200)
+  await sync()
+  const [pull] = await open()
+  expect([pull?.number, head(pull).ref, pull?.title]).toEqual([before?.number, head(before).ref, 'Add "Tea time"'])
+  expect(nativeGit(github.git.dir, ['show', head(pull).sha])).toContain('+Tea is at five.')
+  expect((await product.request('DELETE', path, { as: product.tokens.app })).status).toBe(200)
+  await sync()
+  expect(await open()).toEqual([])
+})
+
 test('a title makes the forge do nothing, wherever it comes', async () => {
   const { product, github, sync, open } = await bridged()
   const id = await submitted(product, 'Fixes #1 @ada [skip ci]', 'Tea is at four.', { confidence: 0.4 })
