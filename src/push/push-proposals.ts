@@ -71,6 +71,8 @@ type ProposalPush = {
 
 /** Maximum bytes of answer tests in one record, which must have room for decisions, and in all records of a push. */
 const [maxCarriedBytes, maxCopiedBytes] = [160 * 1024, 16 * 2 ** 20]
+/** Minimum bytes of room in a record that is revised, so that it can still be dismissed. */
+const leastRoom = 16 * 1024
 const tooLong = 'the answer tests are too long to be proposed with a page'
 
 /** Proposal. `candidate`: set if it has changed and must be written. */
@@ -178,7 +180,7 @@ async function propose(
     ...revised(record, { ...made.parts, base, metadata }, { by: proposer, at }),
     ...(isOwn ? {} : { original: record.original ?? known.blob }),
   }
-  if (roomInRecord(candidate) < 0)
+  if (roomInRecord(candidate) < leastRoom)
     throw new PushRefused(`the candidate ${record.id} was revised too often: propose anew`)
   return { ...shown, state: 'updated', candidate }
 }

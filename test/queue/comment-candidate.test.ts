@@ -1,8 +1,14 @@
 import { expect, test } from 'vitest'
+import { findCandidate } from '../../src/kb/projection/candidate-index.ts'
+import { mainRef } from '../../src/kb/refs/kb-refs.ts'
+import { recordCandidate } from '../../src/kb/writing/record.ts'
+import { parseCandidate, roomInRecord } from '../../src/markdown/file/candidate-file.ts'
+import { proposePush } from '../../src/push/push-proposals.ts'
 import { commentCandidate, dismissCandidate, reopenCandidate } from '../../src/queue/decide-candidate.ts'
 import { readCandidate } from '../../src/queue/read-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import { nativeGit } from '../git/support/native-git.ts'
+import { NativeWriter } from '../kb/support/native-writer.ts'
 import { candidate, newTestBed, type TestBed } from '../kb/support/test-bed.ts'
 import { approveCandidate } from '../support/approve-candidate.ts'
 
@@ -120,4 +126,31 @@ test("another tenant's candidate is not there", async () => {
       code: 'not_found',
     })
   expect(nativeGit(bed.gitDir, ['rev-parse', 'refs/ganglion/queue'])).toBe(before)
+})
+
+test('versions that are pushed leave room for verdicts', async () => {
+  const bed = await newTestBed()
+  const { ctx, curator, gitDir } = bed
+  const id = await pending(bed)
+  const kb = await ctx.kb(curator.tenantId, 'handbook')
+  await kb.write(async (staging) => {
+    const record = parseCandidate(await staging.readText(findCandidate(kb.projection.write, id)?.blob ?? ''))
+    const revision = { action: 'revise' as const, at: record.createdAt, by: record.createdBy }
+    const with20 = { ...record, decisions: Array.from({ length: 20 }, () => revision) }
+    const size = (roomInRecord(record) - roomInRecord(with20)) / 20
+    const length = Math.floor((roomInRecord(record) - 10_000) / size)
+    await recordCandidate(kb, staging, { ...record, decisions: Array.from({ length }, () => revision) }, 'Revise')
+  })
+  const [path, native] = ['neurons/one.md', new NativeWriter(gitDir)]
+  const from = native.git('rev-parse', mainRef)
+  native.commit(
+    'refs/heads/work',
+    new Map([[path, `---\ntitle: VIP escalation policy\ncandidate: ${id}\n---\nAgain.\n`]]),
+    { parents: [from] },
+  )
+  const [after = '', to = ''] = [`work:${path}`, 'work'].map((name) => native.git('rev-parse', `refs/heads/${name}`))
+  const pushed = { changes: [{ path, after }], range: { from, to }, origin: { door: 'for', by: 'pusher' } as const }
+  const push = proposePush(kb, { ...pushed, proposer: { id: 'git:pusher', name: 'Pusher' } }, ctx.now)
+  await expect(push).rejects.toThrow('revised too often')
+  await dismissCandidate(ctx, curator, id, { reason: 'Enough.' })
 })
