@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { SourceAnswer } from '../../../src/contract/documents.ts'
+import type { CandidateKind } from '../../../src/contract/vocabulary.ts'
 import { readEvents } from '../../../src/events/read-events.ts'
 import { readCandidate } from '../../../src/queue/read-candidate.ts'
 import { submitCandidate } from '../../../src/queue/submit-candidate.ts'
@@ -124,12 +125,16 @@ describe('a Neuron that a key may not see', () => {
     const { ctx, kbId, app, curator } = await writtenBed({
       'hidden.md': neuronText(1, { title: 'Hidden', tags: ['internal'] }, 'The secret.\n'),
     })
-    const submit = (target: string, changes = {}) =>
-      submitCandidate(ctx, app, correction(target, 'Taken over.', { confidence: 0.95, ...changes }))
+    const submit = (target: string, kind: CandidateKind) =>
+      submitCandidate(
+        ctx,
+        app,
+        correction(target, `${target}, ${kind}.`, { confidence: 0.95, title: `${kind} ${target}`, kind }),
+      )
     const answers = []
     for (const target of [seq(1), seq(77)]) {
       for (const kind of ['user-correction', 'ingest-page-update', 'external-feed'] as const) {
-        const answer = await submit(target, { kind })
+        const answer = await submit(target, kind)
         answers.push(answer)
         const { candidateId, queueUrl } = answer
         const message = `You see no Neuron ${target}: a curator has to decide.`
