@@ -70,7 +70,7 @@ export function linkKey(text: string): string {
   return shown
     .replace(/[\s_\p{Pd}]+/gu, ' ')
     .trim()
-    .replace(/(?<=[^/])\/+$/, '')
+    .replace(/(?<=[^/ ])[ /]*\/$/, '')
 }
 
 /** Returns a name as spelled, in one Unicode normalization form and without surrounding space. */
