@@ -212,7 +212,7 @@ class ObjectFolder {
   /** Packs, the most recently read one first. */
   #packs: Pack[] | undefined
   #byName = new Map<string, Pack>()
-  /** Returns true if no pack was added or removed since they were listed. */
+  /** Returns true if no pack was added or removed since all were opened. Undefined if one was not: it may be copied just now. */
   #isListed: (() => boolean) | undefined
 
   constructor(path: string, bases: BaseCache) {
@@ -250,7 +250,7 @@ class ObjectFolder {
 
   #listPacks(): Pack[] {
     const folder = join(this.#path, 'pack')
-    this.#isListed = stampFiles([folder])
+    const isListed = stampFiles([folder])
     const files = new Set(namesIn(folder))
     const isPack = (file: string) => file.endsWith('.idx') && files.has(file.replace(/idx$/, 'pack'))
     const names = new Set([...files].filter(isPack).map((file) => file.slice(0, -'.idx'.length)))
@@ -264,6 +264,7 @@ class ObjectFolder {
       const pack = openPack(join(folder, name), this.#bases)
       if (pack !== undefined) this.#byName.set(name, pack)
     }
+    this.#isListed = this.#byName.size === names.size ? isListed : undefined
     return [...this.#byName.values()]
   }
 }

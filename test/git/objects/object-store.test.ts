@@ -1,5 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import { appendFileSync, chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { deflateSync } from 'node:zlib'
@@ -125,6 +134,23 @@ test('objects that others write and pack meanwhile are found, and ids that are n
   expect((await store.read(first))?.data.toString()).toBe('first')
   await expect(store.read('HEAD')).rejects.toMatchObject({ code: 'missing-object' })
   expect(await store.infos(['main', first])).toEqual(new Map([[first, { type: 'blob', size: 5 }]]))
+})
+
+test('a pack whose index is still copied is opened once it is complete', async () => {
+  const pack = join(gitDir, 'objects', 'pack')
+  const first = write('first')
+  const name = nativeGit(gitDir, ['pack-objects', '-q', join(pack, 'pack')], `${first}\n`)
+  rmSync(loosePath(join(gitDir, 'objects'), first))
+  const file = join(pack, `pack-${name}.idx`)
+  const index = readFileSync(file)
+  chmodSync(file, 0o600)
+  writeFileSync(file, index.subarray(0, 100))
+  utimesSync(pack, new Date('2026-01-01'), new Date('2026-01-01'))
+  const store = new ObjectStore(gitDir)
+  expect(await store.read(first)).toBeUndefined()
+  writeFileSync(file, index)
+  expect((await store.read(first))?.data.toString()).toBe('first')
+  store.close()
 })
 
 test('the empty tree is there although nobody has written it', async () => {
