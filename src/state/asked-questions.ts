@@ -38,11 +38,14 @@ export class AskedQuestions extends Store {
       .execute()
   }
 
-  /** Notes several questions in one write. */
+  /** Notes several questions in one write, without those of knowledge bases that were removed meanwhile. */
   async noteAll(notes: readonly Parameters<AskedQuestions['note']>[]): Promise<void> {
     await inTransaction(this.db, async (transaction) => {
       const asked = new AskedQuestions(transaction)
-      for (const note of notes) await asked.note(...note)
+      const wanted = [...new Set(notes.map(([kbId]) => kbId))]
+      const rows = await transaction.selectFrom('knowledge_bases').select('id').where('id', 'in', wanted).execute()
+      const known = new Set(rows.map(({ id }) => id))
+      for (const note of notes) if (known.has(note[0])) await asked.note(...note)
     })
   }
 

@@ -16,8 +16,13 @@ const notesPerRemoval = 100
 /** Milliseconds that a count may wait to be written with others, and number that may wait: a write takes longer than a search. */
 const [waitingTime, maxWaiting] = [2_000, 500]
 
-type WaitingNotes = { notes: Parameters<AskedQuestions['note']>[]; timer?: NodeJS.Timeout | undefined }
-const waitingNotes = onePer((_asked: AskedQuestions): WaitingNotes => ({ notes: [] }))
+type WaitingNotes = {
+  notes: Parameters<AskedQuestions['note']>[]
+  timer?: NodeJS.Timeout | undefined
+  /** Last write that was begun. */
+  written: Promise<void>
+}
+const waitingNotes = onePer((_asked: AskedQuestions): WaitingNotes => ({ notes: [], written: Promise.resolve() }))
 
 /** Counted questions since the start, and the last removal of old ones. */
 const removals = onePer((_kb: ReadableKb) => ({ notes: 0, last: '' }))
@@ -77,7 +82,9 @@ export async function writeQuestions({
   clearTimeout(waiting.timer)
   waiting.timer = undefined
   const notes = waiting.notes.splice(0)
-  if (notes.length > 0) await askedQuestions.noteAll(notes).catch(onError)
+  // A server that ends waits also for what the timer has begun to write.
+  if (notes.length > 0) waiting.written = waiting.written.then(() => askedQuestions.noteAll(notes)).catch(onError)
+  await waiting.written
 }
 
 /** Writes the counts that wait, and removes questions beyond their retention time or number. */
