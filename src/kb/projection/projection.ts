@@ -1,9 +1,10 @@
 import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { DatabaseSync, type SQLTagStore, type StatementSync } from 'node:sqlite'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
-import { configureRebuildable, isBusy } from '../../state/database/engines/sqlite.ts'
+import { isBusy } from '../../state/database/engines/sqlite.ts'
 import { endSharedTurn, onceInTurn } from '../../system/concurrency/shared-turn.ts'
 import { readIfThere } from '../../system/read-if-there.ts'
+import { configureRebuildable } from '../../system/rebuildable-file.ts'
 import { type ChangedRows, laidOverTables, noteChanges, openLaidOver } from './changed-rows.ts'
 import { type Index, lateIndexes, projectionSchema, projectionTables, projectionVersion } from './projection-schema.ts'
 

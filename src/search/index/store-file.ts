@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { rmSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { configureRebuildable } from '../../state/database/engines/sqlite.ts'
+import { configureRebuildable } from '../../system/rebuildable-file.ts'
 
 /** Milliseconds that a statement waits for another process, during which all indexes of this process wait. */
 const timeout = 2_000
