@@ -470,6 +470,10 @@ export const SentCandidate = CandidateSummary.pick({
       .object({ zone: Zone.nullable(), reason: z.string().describe('Rule that decided, for a person.') })
       .describe('What the policy said when the candidate came in.'),
     reason: z.string().describe('Reason of the dismissal. Absent if there is none.').exactOptional(),
+    content: z
+      .string()
+      .describe('Markdown body as the caller sent it last. Absent in lists, and once somebody else has changed it.')
+      .exactOptional(),
     changesRequested: z
       .object({ reason: z.string().describe('What to change.'), at: Timestamp.describe('Time of the request.') })
       .describe('Present while a curator waits for a new version.')

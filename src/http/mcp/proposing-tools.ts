@@ -13,7 +13,7 @@ import { FeedbackInput, FeedbackReceipt } from '../../contract/chat.ts'
 import { ValidationError } from '../../contract/errors.ts'
 import { CandidateStatus, SeqId, Zone } from '../../contract/vocabulary.ts'
 import { readNeuron } from '../../pages/read-neuron.ts'
-import { listSentCandidates } from '../../queue/lists/list-candidates.ts'
+import { listSentCandidates, readSentCandidate } from '../../queue/lists/list-candidates.ts'
 import { reviseCandidate, withdrawCandidate } from '../../queue/revise-candidate.ts'
 import { previewCandidate, submitCandidate } from '../../queue/submit-candidate.ts'
 import { adds, addTool, type Exchange, Kb, reads } from './tool.ts'
@@ -106,18 +106,21 @@ export function addProposing(server: McpServer, exchange: Exchange): void {
       kb: Kb.describe('Slug or UUID of one knowledge base. Default: all of them.').optional(),
       status: CandidateStatus.optional(),
       state: SentCandidateQuery.shape.state,
+      candidateId: CandidatePath.shape.id.optional().describe('Only this one, with the text that this key sent.'),
       cursor: z.string().max(1000).optional().describe('`nextCursor` of the page before.'),
       limit: z.int().min(1).max(100).default(20).describe('Maximum number of candidates, 1 to 100. Default: 20.'),
     }),
     output: SentCandidatePage,
     rate: 'read',
     annotations: reads,
-    run: ({ kb, status, state, cursor, limit }) =>
-      listSentCandidates(ctx, caller, {
-        ...{ ...(kb !== undefined && { kb }), ...(status !== undefined && { status }), limit },
-        ...(state !== undefined && { state }),
-        ...(cursor !== undefined && { cursor }),
-      }),
+    run: async ({ kb, status, state, cursor, limit, candidateId }) =>
+      candidateId !== undefined
+        ? { candidates: [await readSentCandidate(ctx, caller, candidateId)], nextCursor: null }
+        : listSentCandidates(ctx, caller, {
+            ...{ ...(kb !== undefined && { kb }), ...(status !== undefined && { status }), limit },
+            ...(state !== undefined && { state }),
+            ...(cursor !== undefined && { cursor }),
+          }),
   })
 
   const { content, title } = candidate
@@ -129,7 +132,8 @@ export function addProposing(server: McpServer, exchange: Exchange): void {
   addTool(server, exchange, 'revise_proposal', {
     title: 'Change a proposal that waits',
     description:
-      'Replaces the text of a proposal of this key that waits, as an answer to `changesRequested`. Do not propose the same anew. Send the ' +
+      'Replaces the text of a proposal of this key that waits, as an answer to `changesRequested`. Do not propose the same anew: ' +
+      'my_candidates has its text by `candidateId`. Send the ' +
       'whole text. A title or a source that is not sent stays. Fails if it was revised or decided meanwhile.',
     input: own.extend({
       content,

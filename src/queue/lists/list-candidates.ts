@@ -12,8 +12,10 @@ import { type KbView, viewFor } from '../../kb/access/kb-view.ts'
 import type { Context } from '../../kb/context.ts'
 import type { CandidateRow } from '../../kb/projection/candidate-index.ts'
 import { isSender, queuePosition, sentBy } from '../../kb/projection/candidate-queue.ts'
+import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { isUuid } from '../../rules/candidates/candidate-id.ts'
+import { unixLines } from '../../rules/text/line-endings.ts'
 import { findQueued } from '../describe-candidate.ts'
 import {
   decodeQueueCursor,
@@ -97,7 +99,9 @@ export async function readSentCandidate(ctx: Context, caller: Caller, id: string
   const isOwn = isSender(kb.projection.read, caller.id, id)
   const [candidate] = isOwn ? await shown(ctx, caller, [{ row, kbId: kb.identity.id }]) : []
   if (candidate === undefined) throw new GanglionError('not_found')
-  return candidate
+  const { frontMatter, original, removes, content } = parseCandidate(await kb.repository.readText(row.blob))
+  const isOwnText = frontMatter === null && original === undefined && !removes
+  return { ...candidate, ...(isOwnText && { content: unixLines(content) }) }
 }
 
 /** Returns candidates as their sender may see them. Opens a knowledge base only if one was approved, to read its access rules. */

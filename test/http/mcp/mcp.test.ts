@@ -228,6 +228,8 @@ describe.each(revisions)('a client of the protocol, %s', (revision) => {
     expect(asked.structuredContent).toMatchObject({
       candidates: [{ candidateId, version: 1, changesRequested: { reason: 'Which desk?' } }],
     })
+    const one = await call(client, 'my_candidates', { candidateId })
+    expect(one.structuredContent).toMatchObject({ candidates: [{ candidateId, content: 'Tell the desk.' }] })
     const content = 'Tell the front desk.'
     const answer = { candidateId, version: 1, content, sourceUrl: 'https://example.com/desk' }
     expect((await call(client, 'revise_proposal', answer)).structuredContent).toMatchObject({ status: 'pending' })

@@ -44,6 +44,7 @@ describe('revising a candidate', () => {
     const asked = await own()
     expect(asked.body).toMatchObject({ version: 1, changesRequested: { reason: 'Which desk?' } })
 
+    expect(asked.body.content).toBe(proposal.content)
     const content = 'Tell the front desk.\n'
     expect(await revise({ content }, { etag: asked.etag })).toMatchObject({ status: 200, body: { status: 'pending' } })
     expect((await own()).body).toMatchObject({ version: 2, status: 'pending' })
@@ -98,7 +99,7 @@ describe('revising a candidate', () => {
     const record = { tenantId, role: 'app' as const, connectors: [], expiresAt: null }
     const { token } = await ctx.apiKeys.create({ ...record, name: "Eve's", userId }, ctx.now())
     const other = await ctx.apiKeys.create({ ...record, name: 'Another' }, ctx.now())
-    const { path, revise, detail } = await sent(server)
+    const { path, revise, detail, own } = await sent(server)
     const as = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
     for (const method of ['PUT', 'DELETE'] as const) {
       const body = method === 'PUT' ? { body: { content: 'Mine now.' } } : {}
@@ -112,6 +113,7 @@ describe('revising a candidate', () => {
     expect((await detail()).body).toMatchObject({ version: 1, status: 'pending' })
     expect((await revise({ content: 'By a curator.' }, { by: 'curator' })).status).toBe(200)
     expect((await detail()).body).toMatchObject({ version: 2, createdBy: 'the app', content: 'By a curator.' })
+    expect((await own()).body).not.toHaveProperty('content')
 
     const submitted = await server.request('POST', '/api/v1/queue/candidates', { ...as(token), body: proposal })
     const eve = { ...actorOf({ id: `user:${userId}`, name: 'Eve' }), tenantId, role: 'app' as const, connectors: [] }
