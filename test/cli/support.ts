@@ -79,11 +79,17 @@ export async function dataWithTenants(...slugs: string[]): Promise<string> {
   return root
 }
 
+type Begun = { child: ChildProcess; line: Record<string, string>; log: string[] }
+
 /** Starts `serve --json` on a free port; answers the process, the line that it prints once it listens, and its log as it grows. */
-export async function serve(
-  data: string,
-  env: Record<string, string> = {},
-): Promise<{ child: ChildProcess; line: Record<string, string>; log: string[] }> {
+export async function serve(data: string, env: Record<string, string> = {}): Promise<Begun> {
+  const begun = await beginToServe(data, env)
+  if (begun.line.url !== undefined) return begun
+  throw new Error(`serve has not started: ${JSON.stringify(begun.line)} ${begun.log.join('')}`)
+}
+
+/** Starts `serve --json`, which may print its address or why it has not started. */
+export async function beginToServe(data: string, env: Record<string, string> = {}): Promise<Begun> {
   const settings = { GANGLION_PORT: '0', GANGLION_LOG_LEVEL: 'error', ...env }
   const child = startNode([main, 'serve', '--data', data, '--json'], { env: settings })
   if (child.stdout === null) throw new Error('no output')
@@ -94,7 +100,5 @@ export async function serve(
     once(createInterface(child.stdout), 'line'),
     once(child, 'exit').then(([code]) => Promise.reject(new Error(`serve ended with ${code}`))),
   ])
-  const printed = JSON.parse(String(line))
-  if (printed.url === undefined) throw new Error(`serve has not started: ${line} ${log.join('')}`)
-  return { child, line: printed, log }
+  return { child, line: JSON.parse(String(line)), log }
 }

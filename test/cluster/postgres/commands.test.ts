@@ -1,7 +1,7 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { ganglion, ganglionJson, ganglionProcess, serve } from '../../cli/support.ts'
+import { beginToServe, ganglion, ganglionJson, ganglionProcess, serve } from '../../cli/support.ts'
 import { end } from '../../faults/support/deployment.ts'
 import { newDatabase } from '../../support/new-database.ts'
 import { tempDir } from '../../support/temp.ts'
@@ -80,7 +80,7 @@ test('a server and commands refuse a data directory with the repository of no kn
 test('of two servers that begin at once on an empty PostgreSQL database without a bucket, one serves and one says why not', async () => {
   const [database, folder] = [await newDatabase(), tempDir()]
   const starts = await Promise.all(
-    ['a', 'b'].map((name) => serve(join(folder, name), { GANGLION_DATABASE: database, GANGLION_PORT: '0' })),
+    ['a', 'b'].map((name) => beginToServe(join(folder, name), { GANGLION_DATABASE: database, GANGLION_PORT: '0' })),
   )
   const lines = starts
     .map(({ line }) => line)
