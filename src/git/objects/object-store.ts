@@ -152,7 +152,7 @@ export class ObjectStore {
     if (!isOid(oid)) throw new GitError('missing-object', 'not an object id')
     this.#idle = this.#idle?.refresh() ?? setTimeout(() => this.close(), idleMs).unref()
     if (!this.#isSliceOver()) return this.#firstReadable(oid, use)
-    // In order: if all reads looked for the next slice in each turn, many at once would take longer to wait than to read.
+    // Reads wait in order. If all looked for the next slice in each turn, many at once would take longer to wait than to read.
     return this.#waiting.run('', async () => {
       while (this.#isSliceOver()) await nextTurn()
       return this.#firstReadable(oid, use)

@@ -133,8 +133,8 @@ export function addProposing(server: McpServer, exchange: Exchange): void {
     title: 'Change a proposal that waits',
     description:
       'Replaces the text of a proposal of this key that waits, as an answer to `changesRequested`. Do not propose the same anew: ' +
-      'my_candidates has its text by `candidateId`. Send the ' +
-      'whole text. A title or a source that is not sent stays. Fails if it was revised or decided meanwhile.',
+      'my_candidates has its text by `candidateId`. Send the whole text. A title or a source that is not sent stays. ' +
+      'Fails if it was revised or decided meanwhile.',
     input: own.extend({
       content,
       title: title.optional(),

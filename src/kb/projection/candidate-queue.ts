@@ -186,11 +186,15 @@ export function pendingLike(
 ): CandidateRow[] {
   return candidatesWhere(
     sql,
-    query`id IN (SELECT id FROM candidates WHERE target = ${target} AND status = 'pending'
-        UNION SELECT id FROM candidates WHERE title_key = ${title} AND title_key <> '' AND status = 'pending'
-        UNION SELECT id FROM candidates WHERE text_key = ${textKey} AND status = 'pending')
+    query`id IN (SELECT id FROM candidates WHERE target = ${target} AND status = 'pending' UNION ${idsSaying(title, textKey)})
       AND id <> ${id} ORDER BY id LIMIT ${limit}`,
   )
+}
+
+/** Selects the ids of pending candidates with a title or a text, each by an index of its own. An empty title equals no other. */
+function idsSaying(title: string, textKey: string): SqlQuery {
+  return query`SELECT id FROM candidates WHERE title_key = ${title} AND title_key <> '' AND status = 'pending'
+    UNION SELECT id FROM candidates WHERE text_key = ${textKey} AND status = 'pending'`
 }
 
 export function pendingTitled(sql: Sql, title: string): CandidateRow[] {
@@ -236,8 +240,7 @@ export function waitingTwins(
   const key = target === null ? titleKey(title) : ''
   return candidatesWhere(
     sql,
-    query`id IN (SELECT id FROM candidates WHERE title_key = ${key} AND title_key <> '' AND status = 'pending'
-        UNION SELECT id FROM candidates WHERE text_key = ${textKeyOf(content)} AND status = 'pending')
+    query`id IN (${idsSaying(key, textKeyOf(content))})
       AND +sender = ${createdBy.id} AND target IS ${target} AND unfinished = 0 AND id <> ${id} ORDER BY id DESC LIMIT ${limit}`,
   )
 }
