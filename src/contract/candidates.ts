@@ -310,6 +310,12 @@ export const CandidateQuery = z.object({
     .max(300)
     .describe('Only candidates that are assigned to this person or key.')
     .exactOptional(),
+  for: z
+    .literal('me')
+    .describe(
+      '`me`: only pending candidates that wait for the caller: assigned to them, lacking their approval as an owner or as one of several, or theirs with changes asked for.',
+    )
+    .exactOptional(),
   cursor: Cursor.exactOptional(),
   limit: PageLimit,
 })

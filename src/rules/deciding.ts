@@ -100,8 +100,11 @@ export function mayBeAmong(authors: ReadonlySet<string>, { id }: Pick<Decider, '
   return authors.has(id) || (id.startsWith('@') && [...authors].some(isRepository))
 }
 
-export function awaitingText({ votes, owners }: Awaiting): string {
-  const theirs = owners.map((people) => `the approval of ${people.join(' or ')}`).join(', and ')
+/** @param reader names of the one who reads the text */
+export function awaitingText({ votes, owners }: Awaiting, reader: readonly string[] = []): string {
+  const approval = (people: readonly string[]) =>
+    goesByOneOf({ names: reader }, people) ? 'your approval' : `the approval of ${people.join(' or ')}`
+  const theirs = owners.map(approval).join(', and ')
   // An owner's approval counts as one of the votes.
   if (theirs !== '' && votes < 2) return `It needs ${theirs}.`
   const more = counted(votes, 'more approval')

@@ -5,6 +5,7 @@ import { reaches } from '../../contract/vocabulary.ts'
 import { type ActivityPage, readActivity } from '../../events/read-activity.ts'
 import { type KbOverview, readKbOverview, readOverview, type Work } from '../../operate/overview/read-overview.ts'
 import { markTour, readTour } from '../../operate/overview/tour.ts'
+import { countForCaller } from '../../queue/lists/list-queue.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { counted, numberText } from '../../rules/text/numbers.ts'
 import { type Html, html } from '../layout/html-template.ts'
@@ -28,10 +29,12 @@ export const homeRoutes = consolePages({}, (pages, ctx) => {
     const count = Math.max(1, Math.ceil(all.length / kbsOnPage))
     const number = Math.min(query.page ?? 1, count)
     const kbs = all.slice((number - 1) * kbsOnPage, number * kbsOnPage)
-    const list = homeWork(visit, kbs, { page: number, pages: count })
+    const isCurator = reaches(visit.session.role, 'curator')
+    const forCaller = isCurator ? await countForCaller(ctx, caller) : 0
+    const list = html`${forCaller > 0 && html`<p><a href="/queue?for=me">${counted(forCaller, 'candidate')} for me</a></p>`}
+      ${homeWork(visit, kbs, { page: number, pages: count })}`
     if (isFragment(request)) return list
     const latest = await readActivity(ctx, caller, { limit: eventsRead })
-    const isCurator = reaches(visit.session.role, 'curator')
     return page(visit, {
       title: 'Home',
       islands: ['live'],

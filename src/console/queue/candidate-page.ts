@@ -88,7 +88,7 @@ export async function candidateHtml(
       : similarNeurons(ctx, caller, id).then((found) => similarList(found, kb.slug)),
   ])
   const notice =
-    params.proposed === undefined ? outcome && outcomeNotice(visit, outcome, params) : proposedNotice(review)
+    params.proposed === undefined ? outcome && outcomeNotice(visit, outcome, params) : proposedNotice(visit, review)
   return page(visit, {
     title: `${entry.title} · Queue`,
     islands: ['review'],
@@ -251,7 +251,7 @@ function decidePanel(visit: Visit, review: CandidateReview, deciding: Deciding):
   return html`<section class="decide" id="decide" aria-labelledby="decide-title">
     <div><h2 id="decide-title"${entry.status === 'pending' && html` class="unseen"`}>${entry.status === 'pending' ? 'Decide' : statusLabels[entry.status]}</h2>
       <p class="soft">${verdictText(entry)}</p>
-      ${review.awaiting && html`<p>${review.hasVoted && 'You have approved it. '}${awaitingText(review.awaiting)}</p>`}
+      ${review.awaiting && html`<p>${review.hasVoted && 'You have approved it. '}${awaitingText(review.awaiting, [visit.session.user.email])}</p>`}
       ${entry.asked !== null && html`<p class="warning"><bdi>${entry.asked.by}</bdi> asked for changes ${when(entry.asked.at)}: <span dir="auto">${entry.asked.reason}</span></p>`}
       ${warningList(entry.warnings)}</div>
     <div class="row">${entry.status === 'pending' ? decisions(visit, review, deciding) : undone(visit, review, deciding.params)}</div>
@@ -260,11 +260,12 @@ function decidePanel(visit: Visit, review: CandidateReview, deciding: Deciding):
 
 function decisions(
   visit: Visit,
-  { entry, sides, bundle }: CandidateReview,
+  { entry, sides, bundle, hasVoted, awaiting }: CandidateReview,
   { params, isEditing, reason, errors }: Deciding,
 ): Html {
   const { id, seen } = entry
-  const canApprove = sides.problem === undefined && !isEditing
+  const isLeftToOthers = hasVoted && awaiting !== undefined
+  const canApprove = sides.problem === undefined && !isEditing && !isLeftToOthers
   const tried = bundle === undefined ? [id] : bundle.members.slice(0, maxPreviewed).map((member) => member.id)
   const isEditable = canApprove && entry.intent.does !== 'remove'
   const dismissing = { class: 'dismiss', 'data-decide': 'dismiss', 'data-keep': `dismiss-${id}` }

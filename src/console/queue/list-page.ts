@@ -7,6 +7,7 @@ import type { KbLabel } from '../../kb/readable-kb.ts'
 import { listQueue, type QueueCounts, type QueueEntry, type QueuePage } from '../../queue/lists/list-queue.ts'
 import { readOutcome } from '../../review/review-candidate.ts'
 import type { Caller } from '../../rules/access/caller.ts'
+import { awaitingText } from '../../rules/deciding.ts'
 import { counted } from '../../rules/text/numbers.ts'
 import { button, type Choice, choicesOf, form, hidden } from '../layout/form.ts'
 import { type Html, html, icon, when } from '../layout/html-template.ts'
@@ -46,9 +47,9 @@ export async function queueList(
   failed?: Failed,
 ): Promise<PageAnswer> {
   const { after, before, pick, done, did = [], ...params } = query
-  const { kb, kind, tag, assignee, text, status = 'pending' } = params
+  const { kb, for: whose, kind, tag, assignee, text, status = 'pending' } = params
   // These filters can match a part of a bundle, so its members are listed one by one.
-  const bundles = (kind ?? tag ?? assignee ?? text) === undefined
+  const bundles = (whose ?? kind ?? tag ?? assignee ?? text) === undefined
   const queue = await listQueue(ctx, caller, { ...viewOf(params), after, before, bundles, limit: pageLength })
   const failingLinks = await listFailingLinks(ctx, caller, kb)
   const proposed = await proposedNote(ctx, caller, queue.knowledgeBases, params)
@@ -99,6 +100,7 @@ function filters(visit: Visit, list: ListPage): Html {
   const all: Choice = ['', 'All']
   return html`<div class="filters">
     ${zoneLinks(counts, params)}
+    ${forMeLink(list.queue, params)}
     <div class="chips" role="group" aria-label="Filters">
       ${chip('status', 'Status', status, [...statuses, ['any', 'Any']])}
       ${knowledgeBases.length > 1 && chip('kb', 'Knowledge base', kb, [all, ...knowledgeBases.map(({ slug, title }): Choice => [slug, title])])}
@@ -108,7 +110,7 @@ function filters(visit: Visit, list: ListPage): Html {
       ${tag !== undefined && html`<a class="chip active" href="${listPath({ ...params, tag: undefined })}"><bdi>#${tag}</bdi> ${icon('x')}<span class="unseen">remove</span></a>`}
       ${wordsFilter({
         ...{ action: '/queue', label: 'Filter the queue', placeholder: 'Words', value: text },
-        others: { kb, status, kind, connector, tag, assignee, zone, show },
+        others: { kb, for: params.for, status, kind, connector, tag, assignee, zone, show },
       })}
       ${isFiltered(params) && html`<a class="chip" href="/queue">Clear filters</a>${savedFilter(visit, listPath(params))}`}
       ${entries.length > 0 && pickAll(list)}
@@ -135,6 +137,12 @@ function isFiltered({ show: _, status, ...others }: QueueParams): boolean {
   return (status !== undefined && status !== 'pending') || Object.values(others).some((value) => value !== undefined)
 }
 
+function forMeLink({ forCaller }: QueuePage, params: QueueParams): Html {
+  const isOn = params.for !== undefined
+  const href = listPath({ ...params, for: isOn ? undefined : 'me', status: undefined })
+  return html`<a class="chip${isOn && ' active'}" href="${href}"${isOn && html` aria-current="true"`}>For me <span class="count">${countText(forCaller)}</span></a>`
+}
+
 function zoneLinks({ zone: counts }: QueueCounts, params: QueueParams): Html {
   const all = Object.values(counts).reduce((sum, count) => sum + count, 0)
   const link = (zone: QueueParams['zone'], label: string, count: number) => html`<li>
@@ -156,7 +164,7 @@ function entryForm(visit: Visit, { queue, params, place, isAllPicked }: ListPage
   const action = listPath(params, place)
   const errors = failed && { formErrors: [failed.problem] }
   return form(visit, { action, attributes: { class: 'bulk', 'data-bulk': true }, errors }, [
-    html`<ol class="entries" data-entries>${queue.entries.map((each) => row(each, params, isAllPicked))}</ol>`,
+    html`<ol class="entries" data-entries>${queue.entries.map((each) => row(visit, each, params, isAllPicked))}</ol>`,
     bulkBar(params, failed?.reason),
     pager(queue, params),
   ])
@@ -185,7 +193,7 @@ function bulkBar(params: QueueParams, reason: string | undefined): Html {
   </fieldset>`
 }
 
-function row(each: QueueEntry, params: QueueParams, isAllPicked: boolean): Html {
+function row({ session }: Visit, each: QueueEntry, params: QueueParams, isAllPicked: boolean): Html {
   const { id, kb, kind, status, zone, confidence, connector, createdAt, createdBy, tags, bundle } = each
   const title = bundle?.says.join(' · ') ?? each.title
   // The badge shows the red zone already.
@@ -203,6 +211,7 @@ ${bundle === undefined ? html`<span class="intent">${each.intent.does === 'add' 
     </div>
     <div class="who soft">${kindLabels[kind]} · ${confidence === null ? '' : html`<span class="unseen">Confidence</span> ${percent(confidence)} · `}${params.kb === undefined && html`<bdi>${kb}</bdi> · `}${connector !== 'api' && html`from <bdi>${connector}</bdi> · `}by <bdi>${createdBy}</bdi>, ${when(createdAt)}</div>
     ${each.assignee !== null && html`<p class="soft">Assigned to <bdi>${each.assignee}</bdi></p>`}
+    ${each.awaiting && html`<p class="soft">${awaitingText(each.awaiting, [session.user.email])}</p>`}
     ${each.asked !== null && html`<p class="soft">Changes were asked for: <span dir="auto">${each.asked.reason}</span></p>`}
     ${status === 'pending' && saysMore(each) && html`<p class="soft why">${verdictText(each)}</p>`}
     ${warningList(warnings)}

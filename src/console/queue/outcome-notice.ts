@@ -9,10 +9,13 @@ import { statusLabels } from './entry-parts.ts'
 import { candidateUrl, maxResults, type QueueParams, type Result } from './view.ts'
 
 /** Renders the next step of a change that was just proposed. Undefined if it has been decided since, in another tab. */
-export function proposedNotice({ entry, awaiting }: Pick<CandidateReview, 'entry' | 'awaiting'>): Html | undefined {
+export function proposedNotice(
+  { session }: Visit,
+  { entry, awaiting }: Pick<CandidateReview, 'entry' | 'awaiting'>,
+): Html | undefined {
   if (entry.status !== 'pending') return undefined
   if (awaiting !== undefined)
-    return html`<p>Proposed. The page changes once this is approved. ${awaitingText(awaiting)}</p>`
+    return html`<p>Proposed. The page changes once this is approved. ${awaitingText(awaiting, [session.user.email])}</p>`
   return html`<p>Proposed. The page changes once a curator approves this: you, or somebody else.</p>`
 }
 

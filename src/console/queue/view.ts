@@ -28,6 +28,7 @@ export const QueueParams = z.object({
   zone: orBlank(z.enum([...Zone.options, 'none'])),
   tag: text(100),
   assignee: text(300),
+  for: orBlank(z.literal('me')),
   text: text(maxText),
   show: orBlank(z.enum(shows)),
 })
@@ -78,8 +79,8 @@ export type SentOfOne = ConsoleRequest<
 >
 
 /** Returns the view that the use cases take: pending candidates by default. */
-export function viewOf({ kb, kind, connector, zone, tag, assignee, text, status = 'pending' }: QueueParams): QueueView {
-  return { kb, kind, connector, zone, tag, assignee, text, ...(status === 'any' ? {} : { status }) }
+export function viewOf({ status = 'pending', show: _, ...view }: QueueParams): QueueView {
+  return { ...view, ...(status === 'any' ? {} : { status }) }
 }
 
 type More = Readonly<Record<string, string | undefined>>
@@ -93,7 +94,8 @@ export function candidateUrl(id: string, params: QueueParams, more: More = {}, a
   return withQuery(`${candidatePage(id)}${action === undefined ? '' : `/${action}`}`, queryOf(params, more))
 }
 
-function queryOf({ kb, status, zone, kind, connector, tag, assignee, text, show }: QueueParams, more: More): More {
+function queryOf(params: QueueParams, more: More): More {
+  const { kb, for: whose, status, zone, kind, connector, tag, assignee, text, show } = params
   const other = status === 'pending' ? undefined : status
-  return { kb, status: other, zone, kind, connector, tag, assignee, text, show, ...more }
+  return { kb, for: whose, status: other, zone, kind, connector, tag, assignee, text, show, ...more }
 }

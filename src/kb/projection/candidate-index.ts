@@ -10,9 +10,10 @@ import {
   versionNumber,
 } from '../../rules/candidates/candidate.ts'
 import { parseMetadata, readMetadata, textsOf } from '../../rules/candidates/metadata.ts'
-import { senderOf } from '../../rules/deciding.ts'
+import { authorsOf, senderOf, votesOn } from '../../rules/deciding.ts'
 import { doorOf } from '../../rules/neurons/first-come.ts'
 import { tagKey } from '../../rules/neurons/tag.ts'
+import { pathKey } from '../../rules/paths/portable-path.ts'
 import { indexWords, textKeyOf, titleKey } from './candidate-words.ts'
 import type { AllTables, Projection } from './projection.ts'
 import { allRows, query, type SqlQuery, type SqlRow } from './sql-query.ts'
@@ -72,13 +73,13 @@ export function indexCandidate({ write: sql }: Projection, candidate: Candidate,
   const { row, isKnown } = indexWords(sql, candidate, textKey)
   sql.run`INSERT OR REPLACE INTO candidates (id, blob, status, kind, title, connector, confidence, impact, zone, red, target,
       removes, reverts, warnings, created_at, created_by, sender, revision, dismissal, asked, assignee, unfinished, origin, fingerprint, model, reason, tags, tests, title_key, text_key,
-      word_row)
+      word_row, path_key, authors, voters)
     VALUES (${id}, ${blob}, ${status}, ${kind}, ${title}, ${connector}, ${confidence}, ${impactEstimate ?? 0}, ${verdict.zone},
       ${verdict.zone === 'red' ? 1 : 0}, ${target}, ${Number(removes)}, ${Number(candidate.reverts === true)}, ${JSON.stringify(verdict.warnings)}, ${candidate.createdAt},
       ${candidate.createdBy.name}, ${/^(?:key|user|git|source):/.test(sender) ? sender : null},
       ${versionNumber(candidate)}, ${lastVerdict(candidate)?.reason ?? null}, ${asked && JSON.stringify({ reason: asked.reason ?? '', at: asked.at, by: asked.by.name })},
       ${assigneeOf(candidate) ?? null}, ${unfinished}, ${origin}, ${fingerprint}, ${model}, ${verdict.reason}, ${JSON.stringify(tags)}, ${Number((candidate.tests ?? []).length > 0)},
-      ${titleKey(title)}, ${textKey}, ${row})`
+      ${titleKey(title)}, ${textKey}, ${row}, ${pathKeyOf(candidate)}, ${JSON.stringify(authorsOf(candidate).map(({ id }) => id))}, ${votersOf(candidate)})`
   if (isKnown) sql.run`DELETE FROM candidate_tags WHERE id = ${id}`
   for (const key of new Set(tags.map(tagKey))) sql.run`INSERT INTO candidate_tags (key, id) VALUES (${key}, ${id})`
 }
@@ -316,11 +317,27 @@ export function unfinishedApprovals(sql: Sql): string[] {
 /** Returns the tags that a candidate's Neuron would get: from the proposed page, else from the metadata. */
 export function tagsOfCandidate({ frontMatter, metadata }: Pick<Candidate, 'frontMatter' | 'metadata'>): string[] {
   if (frontMatter !== null) return parseNeuronFile(frontMatter).fields.tags
+  return knownMetadata(metadata)?.tags ?? []
+}
+
+/** Returns the key of the path that a candidate asks for: of a new page, or of one that it moves. */
+function pathKeyOf({ frontMatter, metadata, target }: Candidate): string | null {
+  const path = target === null || frontMatter !== null ? knownMetadata(metadata)?.path : undefined
+  return path === undefined ? null : pathKey(path)
+}
+
+/** Returns the ids of those who voted for the present version, as JSON. */
+function votersOf(candidate: Candidate): string | null {
+  const votes = votesOn(candidate, (id) => id)
+  return votes.size === 0 ? null : JSON.stringify([...votes.keys()])
+}
+
+/** Reads metadata; undefined if another program wrote a record whose metadata is invalid. */
+function knownMetadata(metadata: Candidate['metadata']): ReturnType<typeof readMetadata> | undefined {
   try {
-    return readMetadata(parseMetadata(metadata).data).tags
+    return readMetadata(parseMetadata(metadata).data)
   } catch (error) {
-    // Another program wrote the record to the queue.
-    if (error instanceof ValidationError) return []
+    if (error instanceof ValidationError) return undefined
     throw error
   }
 }

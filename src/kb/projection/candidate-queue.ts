@@ -1,6 +1,7 @@
 import { type CandidateKind, type CandidateStatus, candidateStatuses, type Zone } from '../../contract/vocabulary.ts'
 import type { Candidate } from '../../rules/candidates/candidate.ts'
 import { tagKey } from '../../rules/neurons/tag.ts'
+import { type AskedCurator, askedOf } from './asked-of.ts'
 import { type CandidateRow, candidatesWhere, type OriginRow } from './candidate-index.ts'
 import { textKeyOf, titleKey, wordsQuery } from './candidate-words.ts'
 import type { Projection } from './projection.ts'
@@ -21,6 +22,8 @@ export type QueueFilter = {
   text?: string | undefined
   /** True to list only the first candidate of each {@link bundleOf}. */
   bundles?: boolean | undefined
+  /** Limits the result to pending candidates that wait for one curator. */
+  asked?: AskedCurator | undefined
 }
 
 /** Position in the queue's order: red zone first, then impact, then age. */
@@ -78,6 +81,7 @@ function matching({
   text,
   assignee,
   bundles,
+  asked,
 }: QueueFilter & { status: CandidateStatus }): SqlQuery {
   const words = text === undefined ? undefined : (wordsQuery(text) ?? '""')
   return query`status = ${status} ${kind === undefined ? nothing : query`AND kind = ${kind}`}
@@ -92,6 +96,7 @@ function matching({
     }
     ${tag === undefined ? nothing : query`AND id IN (SELECT id FROM candidate_tags WHERE key = ${tagKey(tag)})`}
     ${assignee === undefined ? nothing : query`AND assignee = ${assignee}`}
+    ${asked === undefined ? nothing : query`AND status = 'pending' AND ${askedOf(asked)}`}
     ${
       words === undefined
         ? nothing
@@ -248,4 +253,13 @@ export function waitingTwins(
 /** True if a client sent a candidate. */
 export function isSender(sql: Sql, sender: string, id: string): boolean {
   return sql.get`SELECT 1 FROM candidates WHERE id = ${id} AND sender = ${sender}` !== undefined
+}
+
+/** Returns pending candidates that one of some ids has voted for, oldest first. */
+export function votedOnBy(sql: Sql, actors: readonly string[], limit: number): CandidateRow[] {
+  return candidatesWhere(
+    sql,
+    query`voters IS NOT NULL AND status = 'pending' AND EXISTS (SELECT 1 FROM json_each(voters)
+      WHERE value IN (SELECT value FROM json_each(${JSON.stringify(actors)}))) ORDER BY id LIMIT ${limit}`,
+  )
 }

@@ -1,5 +1,5 @@
 /** Version of the projection. Raise it whenever the tables or their derived content change: an older projection is dropped and rebuilt. */
-export const projectionVersion = 36
+export const projectionVersion = 37
 
 export const projectionTables = [
   'meta',
@@ -91,7 +91,7 @@ export const projectionSchema = `
     removes INTEGER NOT NULL, reverts INTEGER NOT NULL, warnings TEXT NOT NULL, created_at TEXT NOT NULL, created_by TEXT NOT NULL, sender TEXT,
     revision INTEGER NOT NULL, dismissal TEXT, asked TEXT, assignee TEXT, unfinished INTEGER NOT NULL,
     origin TEXT, fingerprint TEXT, model TEXT, reason TEXT NOT NULL, tags TEXT NOT NULL, tests INTEGER NOT NULL,
-    title_key TEXT NOT NULL, text_key TEXT NOT NULL, word_row INTEGER NOT NULL
+    title_key TEXT NOT NULL, text_key TEXT NOT NULL, word_row INTEGER NOT NULL, path_key TEXT, authors TEXT NOT NULL, voters TEXT
   ) WITHOUT ROWID, STRICT;
 
   CREATE TABLE candidate_tags (id TEXT NOT NULL, key TEXT NOT NULL, PRIMARY KEY (id, key)) WITHOUT ROWID, STRICT;
@@ -154,6 +154,7 @@ export const lateIndexes: Readonly<Record<'main' | 'queue', readonly Index[]>> =
     },
     { name: 'candidates_by_model', sql: 'ON candidates (model) WHERE model IS NOT NULL' },
     { name: 'candidates_by_sender', sql: 'ON candidates (sender, id) WHERE sender IS NOT NULL' },
+    { name: 'candidates_voted_on', sql: `ON candidates (id) WHERE voters IS NOT NULL AND status = 'pending'` },
     { name: 'candidate_tags_by_key', sql: 'ON candidate_tags (key)', isScattered: true },
   ],
 }

@@ -32,9 +32,9 @@ import {
  * @throws {ValidationError} for an unknown cursor
  */
 export async function listCandidates(ctx: Context, caller: Caller, query: CandidateQuery): Promise<CandidatePage> {
-  const { kb, cursor, limit, ...filter } = query
+  const { kb, for: whose, cursor, limit, ...filter } = query
   const place = cursor === undefined ? undefined : { after: decodeQueueCursor('cursor', cursor) }
-  const kbs = await queuedKbs(ctx, caller, kb)
+  const kbs = await queuedKbs(ctx, caller, kb, whose)
   const found = await pageAcross(kbs, filter, place, limit + 1)
   const page = found.slice(0, limit)
   const last = page.at(-1)

@@ -1,6 +1,7 @@
+import type { Awaiting } from '../../contract/envelope.ts'
 import { type CandidateStatus, candidateStatuses, type Zone } from '../../contract/vocabulary.ts'
 import type { Context } from '../../kb/context.ts'
-import { labelOnMain } from '../../kb/kb-access.ts'
+import { labelOnMain, mainSettings } from '../../kb/kb-access.ts'
 import type { KbIdentity } from '../../kb/kb-identity.ts'
 import type { CandidateRow } from '../../kb/projection/candidate-index.ts'
 import {
@@ -13,7 +14,10 @@ import {
 import { titleOf } from '../../kb/projection/neuron-queries.ts'
 import type { AllTables } from '../../kb/projection/projection.ts'
 import type { KbLabel } from '../../kb/readable-kb.ts'
+import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import type { Caller } from '../../rules/access/caller.ts'
+import { isOpenToCurators } from '../../rules/deciding.ts'
+import { decisionOf } from '../approval.ts'
 import { findQueued } from '../describe-candidate.ts'
 import { seenOf } from '../heads/judged-head.ts'
 import { type BundleEntry, bundleEntry } from '../push-bundle.ts'
@@ -28,7 +32,11 @@ import {
 } from './queue-pages.ts'
 
 /** A curator's view of the queue: of one knowledge base, by slug or id, or of all. */
-export type QueueView = QueueFilter & { kb?: string | undefined }
+export type QueueView = Omit<QueueFilter, 'asked'> & {
+  kb?: string | undefined
+  /** `me`: only what waits for the caller. */
+  for?: 'me' | undefined
+}
 
 export type QueueQuery = QueueView & { after?: string | undefined; before?: string | undefined; limit: number }
 
@@ -43,6 +51,8 @@ export type QueueEntry = CandidateRow & {
   intent: Intent
   /** seqId of the Neuron that an approval made or changed. */
   seqId?: string
+  /** Approvals that `kb.yaml` still requires. */
+  awaiting?: Awaiting | undefined
   /** Bundle whose first pending candidate this is. */
   bundle?: BundleEntry
   /** Value to send with a decision, which fails if the candidate has changed since. */
@@ -62,6 +72,8 @@ export type QueuePage = {
   next: string | null
   previous: string | null
   counts: QueueCounts
+  /** Number of pending candidates that wait for the caller, whatever the other filters. */
+  forCaller: number
   /** Connectors of the candidates with the listed status. */
   connectors: string[]
   /** All knowledge bases of the tenant. */
@@ -79,9 +91,9 @@ export type QueuePage = {
 export async function listQueue(
   ctx: Context,
   caller: Caller,
-  { kb, after, before, limit, ...filter }: QueueQuery,
+  { kb, for: whose, after, before, limit, ...filter }: QueueQuery,
 ): Promise<QueuePage> {
-  const kbs = await queuedKbs(ctx, caller, kb)
+  const kbs = await queuedKbs(ctx, caller, kb, whose)
   const place =
     before === undefined
       ? after === undefined
@@ -101,13 +113,14 @@ export async function listQueue(
       const bundle = filter.bundles ? bundleEntry(sql, row) : undefined
       return { ...toEntry(kb.identity, sql, row), ...(bundle && { bundle }) }
     })
-    if (entry !== undefined) entries.push(entry)
+    if (entry !== undefined) entries.push({ ...entry, awaiting: await awaitedFor(ctx, kb.identity, row) })
   }
   return {
     entries,
     previous: isBefore ? cursorAt(first) : null,
     next: isAfter ? cursorAt(last) : null,
     ...(await countAcross(kbs, filter)),
+    forCaller: await countForCaller(ctx, caller, kb),
     knowledgeBases: await namesOf(ctx, caller),
     unavailable: unavailableAmong(kbs),
   }
@@ -126,6 +139,19 @@ export function toEntry({ slug }: KbIdentity, sql: AllTables, row: CandidateRow)
 function intentOf(sql: AllTables, { target, removes }: CandidateRow): Intent {
   if (target === null) return { does: 'add' }
   return { does: removes ? 'remove' : 'change', seqId: target, title: titleOf(sql, target) }
+}
+
+/** Counts the pending candidates that wait for the caller. @param kb slug or id of one knowledge base; all by default */
+export async function countForCaller(ctx: Context, caller: Caller, kb?: string): Promise<number> {
+  return countAll(await queuedKbs(ctx, caller, kb, 'me'), { status: 'pending' })
+}
+
+/** Returns the approvals that a pending candidate still needs. Reads it only where `kb.yaml` asks for more than one curator. */
+async function awaitedFor(ctx: Context, identity: KbIdentity, row: CandidateRow): Promise<Awaiting | undefined> {
+  const deciding = row.status === 'pending' ? (await mainSettings(ctx, identity))?.deciding : undefined
+  if (deciding == null || isOpenToCurators(deciding)) return undefined
+  const kb = await ctx.kb(identity.tenantId, identity.id)
+  return (await decisionOf(kb, parseCandidate(await kb.repository.readText(row.blob)))).awaiting
 }
 
 async function hasMore(
@@ -155,7 +181,7 @@ async function countAcross(
     const found = await kb.read((sql) =>
       candidateStatuses.map((status) => ({
         status,
-        byZone: countByZone(sql, { ...filter, status, zone: undefined, bundles: undefined }),
+        byZone: countByZone(sql, { ...filter, status, zone: undefined, bundles: undefined, asked: kb.asked }),
         connectors: filter.status === undefined || filter.status === status ? connectorsOf(sql, status) : [],
       })),
     )
@@ -191,10 +217,10 @@ export async function nextInQueue(
   ctx: Context,
   caller: Caller,
   candidateId: string,
-  { kb, ...filter }: QueueView,
+  { kb, for: whose, ...filter }: QueueView,
 ): Promise<Next | undefined> {
   const { row } = await findQueued(ctx, caller, candidateId)
-  const kbs = await queuedKbs(ctx, caller, kb)
+  const kbs = await queuedKbs(ctx, caller, kb, whose)
   const [next] = await pageAcross(kbs, filter, { after: queuePosition(row) }, 1)
   const seen = await next?.kb.read((sql) => seenOf(sql, next.row))
   return next && seen !== undefined ? { id: next.row.id, seen } : undefined
@@ -204,20 +230,22 @@ export async function neighboursOf(
   ctx: Context,
   caller: Caller,
   row: CandidateRow,
-  { kb, ...filter }: QueueView,
+  { kb, for: whose, ...filter }: QueueView,
 ): Promise<Neighbours> {
-  const kbs = await queuedKbs(ctx, caller, kb)
+  const kbs = await queuedKbs(ctx, caller, kb, whose)
   const at = queuePosition(row)
   const nearest = async (place: QueuePlace) => (await pageAcross(kbs, filter, place, 1))[0]?.row.id
   const [previous, next] = [await nearest({ before: at }), await nearest({ after: at })]
   return { previous, next, count: await countAll(kbs, filter) }
 }
 
-async function countAll(kbs: readonly QueuedKb[], filter: Omit<QueueView, 'kb'>): Promise<number> {
+async function countAll(kbs: readonly QueuedKb[], filter: QueueFilter): Promise<number> {
   const statuses = filter.status === undefined ? candidateStatuses : [filter.status]
   let sum = 0
   for (const kb of kbs) {
-    const zones = await kb.read((sql) => statuses.map((status) => countByZone(sql, { ...filter, status })))
+    const zones = await kb.read((sql) =>
+      statuses.map((status) => countByZone(sql, { ...filter, status, asked: kb.asked })),
+    )
     for (const count of (zones ?? []).flatMap((each) => Object.values(each))) sum += count
   }
   return sum

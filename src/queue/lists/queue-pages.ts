@@ -4,6 +4,7 @@ import type { Context } from '../../kb/context.ts'
 import { isUnavailable } from '../../kb/failure.ts'
 import { readTables } from '../../kb/kb-access.ts'
 import type { KbIdentity } from '../../kb/kb-identity.ts'
+import type { AskedCurator } from '../../kb/projection/asked-of.ts'
 import type { CandidateRow } from '../../kb/projection/candidate-index.ts'
 import {
   byPosition,
@@ -15,6 +16,7 @@ import {
 } from '../../kb/projection/candidate-queue.ts'
 import type { AllTables } from '../../kb/projection/projection.ts'
 import type { Caller } from '../../rules/access/caller.ts'
+import { askedCurator } from './asked-curator.ts'
 
 const Position = z.tuple([z.int(), z.int(), z.string()])
 
@@ -24,15 +26,26 @@ export type QueuedKb = {
   /** Runs work on the tables. Returns undefined if one of several knowledge bases is unreadable now, so that the list does not fail. */
   read: <Result>(work: (sql: AllTables) => Result) => Promise<Result | undefined>
   isUnavailable: boolean
+  /** Demands on the caller, if only what waits for them is listed. */
+  asked?: AskedCurator | undefined
 }
 
 export type QueuedRow = { kb: QueuedKb; row: CandidateRow }
 
-/** Returns one knowledge base of the tenant, or all of them. @throws {GanglionError} `not_found` */
-export async function queuedKbs(ctx: Context, { tenantId }: Caller, kb: string | undefined): Promise<QueuedKb[]> {
+/**
+ * Returns one knowledge base of the tenant, or all of them. @param whose `me` to list only what waits for the caller
+ * @throws {GanglionError} `not_found`
+ */
+export async function queuedKbs(
+  ctx: Context,
+  caller: Caller,
+  kb: string | undefined,
+  whose?: 'me' | undefined,
+): Promise<QueuedKb[]> {
+  const { tenantId } = caller
   const one = kb === undefined ? undefined : await ctx.kb(tenantId, kb)
   const identities = one === undefined ? await ctx.knowledgeBases.list(tenantId) : [one.identity]
-  return identities.map((identity) => {
+  const kbs = identities.map(async (identity) => {
     const queued: QueuedKb = {
       identity,
       isUnavailable: false,
@@ -43,8 +56,17 @@ export async function queuedKbs(ctx: Context, { tenantId }: Caller, kb: string |
           return undefined
         }),
     }
+    if (whose === undefined) return queued
+    try {
+      queued.asked = await askedCurator(ctx, caller, identity)
+    } catch (error) {
+      if (one !== undefined || !isUnavailable(error)) throw error
+      queued.isUnavailable = true
+      queued.read = async () => undefined
+    }
     return queued
   })
+  return Promise.all(kbs)
 }
 
 /** Returns the slugs of knowledge bases that could not be read. */
@@ -61,7 +83,7 @@ export async function pageAcross(
 ): Promise<QueuedRow[]> {
   const rows: QueuedRow[] = []
   for (const kb of kbs) {
-    const ofOne = (await kb.read((sql) => queuePage(sql, filter, place, limit))) ?? []
+    const ofOne = (await kb.read((sql) => queuePage(sql, { ...filter, asked: kb.asked }, place, limit))) ?? []
     rows.push(...ofOne.map((row) => ({ kb, row })))
   }
   const found = rows.sort((a, b) => byPosition(queuePosition(a.row), queuePosition(b.row)))
