@@ -113,11 +113,11 @@ export async function importDirectory(
   const settings = await kb.settings()
   const knownAudiences = new Set([...audiences, ...settings.defaultAudience])
   const options = { knownAudiences, inlineTags: settings.inlineTags }
-  const noteNames = new Set(plan.notes.flatMap(({ origin }) => fileKeys(origin.replace(/\.[^.]+$/, ''))))
+  const noteNames = dendron === undefined ? undefined : namesOf(plan.notes)
   const graph = logseq === undefined ? undefined : await readLogseqGraph(plan.notes)
   const convert = async (text: string) => {
     const shown = graph === undefined ? text : fromLogseq(text, graph)
-    return dendron === undefined ? shown : await fromDendron(kb.parser, shown, noteNames)
+    return noteNames === undefined ? shown : await fromDendron(kb.parser, shown, noteNames)
   }
   if (dendron !== undefined) {
     report.notices.push({ path: dendron, line: 1, message: 'Links are read as Dendron writes them: [[label|target]].' })
@@ -258,6 +258,10 @@ function turnOnInlineTags(
     })
     return true
   })
+}
+
+function namesOf(notes: readonly PlannedFile[]): Set<string> {
+  return new Set(notes.flatMap(({ origin }) => fileKeys(origin.replace(/\.[^.]+$/, ''))))
 }
 
 /**
