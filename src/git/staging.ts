@@ -1,6 +1,5 @@
 import { GitError } from './git-error.ts'
 import {
-  type Delta,
   encodeCommit,
   type GitObject,
   hashObject,
@@ -126,21 +125,21 @@ export class Staging {
     prefix: string,
     changed: Changed,
   ): Promise<Oid | undefined> {
-    let tree = base === undefined ? Tree.empty : await this.#readTree(base)
-    let delta: Delta | undefined
+    const known = base === undefined ? Tree.empty : await this.#readTree(base)
+    const entries = new Map<string, Omit<GitTreeEntry, 'name'> | undefined>()
     for (const [name, change] of changes) {
-      const [old, path] = [tree.get(name), prefix + fromBinaryName(name)]
+      const [old, path] = [known.get(name), prefix + fromBinaryName(name)]
       const isFile = 'blob' in change
       if (old !== undefined && (old.mode === folderMode) === isFile) {
         changed.files = undefined
         if (!(await this.#isFreed(old, change))) throw new GitError('path-taken', `${path} is in the way of a commit`)
       } else if (isFile && old?.oid !== change.blob) changed.files?.push(fileChange(path, old?.oid, change.blob))
       const entry = isFile ? blobEntry(change.blob) : await this.#folderEntry(old, change.folder, `${path}/`, changed)
-      ;({ tree, delta } = tree.with(name, entry))
+      entries.set(name, entry)
     }
+    const { tree, delta } = known.withAll(entries)
     if (tree.entries.length === 0) return undefined
-    const from = changes.size === 1 && base !== undefined && delta !== undefined ? { base, delta } : undefined
-    return this.#putTree(tree, from)
+    return this.#putTree(tree, base !== undefined && delta !== undefined ? { base, delta } : undefined)
   }
 
   /** True if the changes remove everything at a name where a folder replaces a file, or the reverse. */

@@ -44,6 +44,10 @@ export function canonicalMode(mode: Mode): Mode {
   return kind === '100000' ? ((bits & 0o100) === 0 ? '100644' : '100755') : kind
 }
 
+type NewEntry = Omit<GitTreeEntry, 'name'>
+/** Change at the entry with an index: it is removed, or another one is added before it, or takes its place. */
+type TreeEdit = { index: number; removed: 0 | 1; added: GitTreeEntry | undefined }
+
 /** Tree object of git, with its entries in git's order. Immutable. */
 export class Tree {
   static readonly empty = new Tree([], [], Buffer.alloc(0))
@@ -75,35 +79,53 @@ export class Tree {
     return index === undefined ? undefined : this.entries[index]
   }
 
-  /**
-   * Returns this tree with an entry set or removed, and the difference of their bytes (undefined if the entry moves, as
-   * when a file becomes a folder).
-   */
-  with(name: string, entry: Omit<GitTreeEntry, 'name'> | undefined): { tree: Tree; delta: Delta | undefined } {
-    const known = this.#indexOf(name)
-    const old = known === undefined ? undefined : this.entries[known]
-    if (entry === undefined) {
-      return known === undefined ? { tree: this, delta: undefined } : this.#splice(known, 1, undefined)
-    }
-    const added = { ...entry, name }
-    if (known !== undefined && old !== undefined && sortKey(old) === sortKey(added))
-      return this.#splice(known, 1, added)
-    const base = known === undefined ? this : this.#splice(known, 1, undefined).tree
-    const { tree, delta } = base.#splice(base.#lowerBound(sortKey(added)), 0, added)
-    return { tree, delta: base === this ? delta : undefined }
+  /** Returns this tree with one entry set or removed; see {@link withAll}. */
+  with(name: string, entry: NewEntry | undefined): ReturnType<Tree['withAll']> {
+    return this.withAll(new Map([[name, entry]]))
   }
 
-  #splice(index: number, removed: 0 | 1, added: GitTreeEntry | undefined): { tree: Tree; delta: Delta } {
-    const at = this.#offsets[index] ?? this.data.length
-    const end = this.#offsets[index + removed] ?? this.data.length
-    const insert = added === undefined ? Buffer.alloc(0) : encodeEntry(added)
-    const shift = insert.length - (end - at)
-    const entries = this.entries.toSpliced(index, removed, ...(added === undefined ? [] : [added]))
-    const before = this.#offsets.slice(0, index)
-    const after = this.#offsets.slice(index + removed).map((offset) => offset + shift)
-    const offsets = added === undefined ? [...before, ...after] : [...before, at, ...after]
-    const data = Buffer.concat([this.data.subarray(0, at), insert, this.data.subarray(end)])
-    return { tree: new Tree(entries, offsets, data), delta: { at, removed: end - at, insert } }
+  /**
+   * Returns this tree with entries set by name, or removed where they are undefined, and the difference of the bytes if it is in one place.
+   * Copies the tree once, however many entries change.
+   */
+  withAll(changes: ReadonlyMap<string, NewEntry | undefined>): { tree: Tree; delta: Delta | undefined } {
+    const edits = Array.from(changes, ([name, entry]) => this.#editsFor(name, entry)).flat()
+    // Entries that are added at one place come before the one that is replaced there.
+    edits.sort((a, b) => a.index - b.index || a.removed - b.removed || (keyOf(a) < keyOf(b) ? -1 : 1))
+    const entries: GitTreeEntry[] = []
+    const offsets: number[] = []
+    const parts: Buffer[] = []
+    let [next, shift] = [0, 0]
+    let delta: Delta | undefined
+    for (const { index, removed, added } of [...edits, { index: this.entries.length, removed: 0, added: undefined }]) {
+      const [start, at, end] = [next, index, index + removed].map((each) => this.#offsets[each] ?? this.data.length)
+      for (; next < index; next++) {
+        entries.push(this.entries[next] as GitTreeEntry)
+        offsets.push((this.#offsets[next] as number) + shift)
+      }
+      const insert = added === undefined ? Buffer.alloc(0) : encodeEntry(added)
+      if (added !== undefined) {
+        entries.push(added)
+        offsets.push((at as number) + shift)
+      }
+      parts.push(this.data.subarray(start, at), insert)
+      next += removed
+      shift += insert.length - ((end as number) - (at as number))
+      delta ??= { at: at as number, removed: (end as number) - (at as number), insert }
+    }
+    return { tree: new Tree(entries, offsets, Buffer.concat(parts)), delta: edits.length === 1 ? delta : undefined }
+  }
+
+  /** Returns the edits that set or remove an entry: two if it moves, as when a file becomes a folder. */
+  #editsFor(name: string, entry: NewEntry | undefined): TreeEdit[] {
+    const index = this.#indexOf(name)
+    const added = entry && { ...entry, name }
+    if (added === undefined) return index === undefined ? [] : [{ index, removed: 1, added }]
+    const old = index === undefined ? undefined : this.entries[index]
+    if (index !== undefined && old !== undefined && sortKey(old) === sortKey(added))
+      return [{ index, removed: 1, added }]
+    const removal = index === undefined ? [] : [{ index, removed: 1, added: undefined } as const]
+    return [...removal, { index: this.#lowerBound(sortKey(added)), removed: 0, added }]
   }
 
   /** Returns the index of the entry with a name. Its position depends on whether it is a folder. */
@@ -131,6 +153,10 @@ export class Tree {
 /** Returns the key by which git orders a tree: the name, with a trailing slash for a folder. */
 export function sortKey({ mode, name }: GitTreeEntry): string {
   return mode === folderMode ? `${name}/` : name
+}
+
+function keyOf({ added }: TreeEdit): string {
+  return added === undefined ? '' : sortKey(added)
 }
 
 function encodeEntry({ mode, name, oid }: GitTreeEntry): Buffer {

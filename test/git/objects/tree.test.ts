@@ -43,6 +43,31 @@ test("any sequence of edits keeps git's order, and bytes that decode to the same
   )
 })
 
+test('edits made together give the tree that they give one after the other', () => {
+  const batch = fc.array(fc.tuple(names, entries), { maxLength: 8 })
+  fc.assert(
+    fc.property(fc.array(batch, { maxLength: 5 }), (batches) => {
+      let [together, single] = [Tree.empty, Tree.empty]
+      for (const edits of batches) {
+        const changes = new Map(edits)
+        const { tree, delta } = together.withAll(changes)
+        if (delta !== undefined) {
+          const { at, removed, insert } = delta
+          const { data } = together
+          const applied = Buffer.concat([data.subarray(0, at), insert, data.subarray(at + removed)])
+          expect(applied).toEqual(tree.data)
+        }
+        together = tree
+        for (const [name, entry] of changes) single = single.with(name, entry).tree
+        expect(together.data).toEqual(single.data)
+        expect(together.entries).toEqual(single.entries)
+        for (const name of changes.keys()) expect(together.get(name)).toEqual(single.get(name))
+      }
+    }),
+    { numRuns: runs(500) },
+  )
+})
+
 test('a tree that is cut short is an error', () => {
   const { data } = Tree.empty.with('a', { mode: '100644', oid: hashObject('blob', Buffer.from('x')) }).tree
   expect(() => Tree.decode(data.subarray(0, data.length - 1))).toThrow('cut short')
