@@ -41,7 +41,9 @@ test('three agents and two apps over a line that breaks: every loop closes, and 
     let client: Client | undefined
     const call = async (tool: string, args: object) => {
       client ??= await orCut(mcpClient(proxy, key))
-      const result = await orCut(client?.callTool({ name: tool, arguments: { ...args } }) ?? Promise.reject())
+      const result = await orCut(
+        client?.callTool({ name: tool, arguments: { ...args } }, { timeout: 1_000 }) ?? Promise.reject(),
+      )
       return result === undefined || result.isError === true ? undefined : Object(result.structuredContent)
     }
     const work = async () => {
@@ -53,7 +55,8 @@ test('three agents and two apps over a line that breaks: every loop closes, and 
       if (known === undefined) return
       const sent = new Map(Object(known).candidates.map((each: { title: string }) => [each.title, each]))
       const next = Array.from({ length: subjects }, (_, n) => titleOf(name, n)).find((title) => !sent.has(title))
-      if (next !== undefined) await call('propose', { kb: 'handbook', action: 'new', title: next, content: textOf(next) })
+      if (next !== undefined)
+        await call('propose', { kb: 'handbook', action: 'new', title: next, content: textOf(next) })
       for (const { candidateId, version, title, status } of Object(known).candidates)
         if (status === 'pending' && isWrong(title)) await call('withdraw_proposal', { candidateId, version })
     }
@@ -61,7 +64,7 @@ test('three agents and two apps over a line that breaks: every loop closes, and 
   }
 
   const app = async (name: string): Promise<Sender> => {
-    const client = new Ganglion({ url: proxy, key: await newKey('acme', 'app'), retries: 1 })
+    const client = new Ganglion({ url: proxy, key: await newKey('acme', 'app'), retries: 1, timeout: 1_000 })
     let next = 0
     const work = async () => {
       const asked = (await orCut(allOf(client.me.candidates({ state: 'changes_requested' })))) ?? []
@@ -73,7 +76,7 @@ test('three agents and two apps over a line that breaks: every loop closes, and 
       }
       const title = titleOf(name, next)
       const candidate = { knowledgeBaseId: 'handbook', kind: 'external-feed', title, content: textOf(title) } as const
-      const options = { idempotencyKey: title }
+      const options = { idempotencyKey: title.replaceAll(' ', '-') }
       if (next < subjects && (await orCut(client.candidates.submit(candidate, options))) !== undefined) next++
       const waiting = (await orCut(allOf(client.me.candidates({ status: 'pending' })))) ?? []
       for (const { candidateId, title } of waiting)

@@ -35,4 +35,6 @@ function passSome(from: IncomingMessage, bytes: number, write: (part: Buffer) =>
     // What was written is on its way by then.
     if (left <= 0) setTimeout(breakOff, 50)
   })
+  // A shorter message is broken off before it is known to be whole.
+  from.on('end', () => left > 0 && setTimeout(breakOff, 50))
 }
