@@ -3,6 +3,7 @@ import { callerOf, requireRole } from '../http/access/auth.ts'
 import { rateOf } from '../http/access/rate-limits.ts'
 import { requireFormToken } from '../http/access/session-cookie.ts'
 import { withoutPrefix } from '../http/path-prefix.ts'
+import { prefersToJson } from '../http/request/accept.ts'
 import { answerError, refusalOf } from '../http/response/error-answer.ts'
 import type { PagesContext } from '../http/server.ts'
 import type { ZodFastify } from '../http/zod-compilers.ts'
@@ -62,7 +63,7 @@ function mayKeepForm(request: FastifyRequest): boolean {
 }
 
 function isPage(request: FastifyRequest): boolean {
-  return !isFragment(request) && request.headers.accept?.includes('text/html') === true
+  return !isFragment(request) && prefersToJson('text/html', request.headers.accept)
 }
 
 function signInPath(next: string): string {

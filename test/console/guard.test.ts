@@ -43,8 +43,15 @@ test('what is not there is a page for people, and an envelope for programs', asy
   const framed = await (await browser('reader')).get('/nonsense')
   expect([framed.status, ...framed.texts('.account bdi')]).toEqual([404, 'Some reader'])
   expect([framed.headers['cache-control'], framed.headers['referrer-policy']]).toEqual(['no-store', 'same-origin'])
-  const forPrograms = await visit(app, { method: 'GET', url: '/nonsense' })
-  expect(JSON.parse(forPrograms.body)).toEqual(noPage)
+  for (const headers of [
+    {},
+    { accept: '*/*' },
+    { accept: 'text/html, application/json' },
+    { accept: 'text/html;q=0' },
+  ]) {
+    const forPrograms = await visit(app, { method: 'GET', url: '/nonsense', headers })
+    expect(JSON.parse(forPrograms.body)).toEqual(noPage)
+  }
 })
 
 test('who has not signed in is led to the sign-in page, and back', async () => {

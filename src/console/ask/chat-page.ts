@@ -13,7 +13,7 @@ import { rateAnswer } from '../../chat/rate-answer.ts'
 import type { ChatAnswer } from '../../contract/chat.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { withPrefix } from '../../http/path-prefix.ts'
-import { prefersEventStream } from '../../http/request/accept.ts'
+import { prefersToJson } from '../../http/request/accept.ts'
 import { EventStreams } from '../../http/response/event-stream.ts'
 import { unlessUnavailable } from '../../kb/failure.ts'
 import { describeKb } from '../../pages/list-knowledge-bases.ts'
@@ -98,7 +98,7 @@ export const chatPageRoutes = consolePages({}, (pages, ctx, app) => {
     const { kb } = sent.params
     const { sessionId } = body
     const message = body.message.trim()
-    const isStreamed = prefersEventStream(request.headers.accept)
+    const isStreamed = prefersToJson('text/event-stream', request.headers.accept)
     const problem = messageProblem(message)
     if (problem !== undefined && !isStreamed) {
       const asked = { message: body.message, errors: { fieldErrors: { message: [problem] } } }

@@ -1,14 +1,15 @@
 type MediaRange = { type: string; quality: number }
 
 /**
- * True if a client prefers an event stream to JSON by its `Accept` header (RFC 9110, section 12.5.1): it gives the stream a higher quality,
- * or the same and names it.
+ * True if a client prefers a media type to JSON by its `Accept` header (RFC 9110, section 12.5.1): it gives the type a higher quality, or
+ * the same and names only the type. A tie prefers JSON.
  */
-export function prefersEventStream(accept: string | undefined): boolean {
+export function prefersToJson(mediaType: string, accept: string | undefined): boolean {
   const ranges = parseAccept(accept ?? '')
-  const [stream, json] = [qualityOf('text/event-stream', ranges), qualityOf('application/json', ranges)]
-  if (stream !== json) return stream > json
-  return stream > 0 && ranges.some(({ type }) => type === 'text/event-stream')
+  const [quality, ofJson] = [qualityOf(mediaType, ranges), qualityOf('application/json', ranges)]
+  const names = (name: string) => ranges.some(({ type }) => type === name)
+  if (quality !== ofJson) return quality > ofJson
+  return quality > 0 && names(mediaType) && !names('application/json')
 }
 
 /** True if a client accepts JSON by its `Accept` header. */

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { wholeAnswer } from '../../chat/answer-question.ts'
 import { GanglionError } from '../../contract/errors.ts'
-import { prefersEventStream } from '../request/accept.ts'
+import { prefersToJson } from '../request/accept.ts'
 import { whenClientGone } from '../request/client-gone.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 import { refusalOf } from './error-answer.ts'
@@ -96,7 +96,7 @@ export class EventStreams {
     make: (signal: AbortSignal) => AsyncGenerator<string, Result>,
     finish: (result: Result) => unknown,
   ): Promise<Result | undefined> {
-    const isStreamed = prefersEventStream(request.headers.accept)
+    const isStreamed = prefersToJson('text/event-stream', request.headers.accept)
     const texts = make(isStreamed ? this.signal(reply) : whenClientGone(reply))
     try {
       if (!isStreamed) return await wholeAnswer(texts)
