@@ -61,11 +61,22 @@ const proposing: Prompt = {
 
 type Message = { headers: IncomingHttpHeaders; body: unknown }
 
+/** Answers a message, or those of a batch one after another, each like a message of its own. */
 export async function answerMessage(exchange: Exchange, { body: parsedBody, ...message }: Message): Promise<Response> {
   const request = webRequest(message)
   if (!(await isLegacyRequest(request, parsedBody))) {
     const onerror = (error: Error) => exchange.request.log.info({ err: error }, 'mcp')
     return createMcpHandler(() => createServer(exchange), { legacy: 'reject', onerror }).fetch(request, { parsedBody })
+  }
+  if (Array.isArray(parsedBody)) {
+    const answers: unknown[] = []
+    for (const body of parsedBody) {
+      const answer = await answerMessage(exchange, { ...message, body })
+      if (answer.status === 406) return answer
+      if (answer.body !== null) answers.push(await answer.json())
+      if (exchange.signal.aborted) break
+    }
+    return answers.length === 0 ? new Response(null, { status: 202 }) : Response.json(answers)
   }
   const server = createServer(exchange)
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })

@@ -2,12 +2,22 @@ import { isIP } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { GanglionError } from '../../contract/errors.ts'
+import { parseSent } from '../../contract/faults.ts'
 import { callerOf } from '../access/auth.ts'
 import { whenClientGone } from '../request/client-gone.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 import type { Exchange } from './tool.ts'
 
 const Message = z.looseObject({ jsonrpc: z.literal('2.0') })
+
+/** The only protocol revision with batches. A client that names no revision counts as one of this revision, which has no such header. */
+const batchRevision = '2025-03-26'
+const maxBatch = 20
+const Batch = z
+  .array(Message)
+  .min(1)
+  .max(maxBatch)
+  .refine((batch) => batch.every(({ method }) => method !== 'initialize'), 'must not have `initialize` in a batch')
 
 /**
  * Adds the Model Context Protocol over streamable HTTP, in the revision of 2026-07-28 and in earlier ones, without sessions: the
@@ -17,20 +27,24 @@ const Message = z.looseObject({ jsonrpc: z.literal('2.0') })
  */
 export function mcpRoutes(
   app: ZodFastify,
-  { publicUrl, ...dependencies }: Pick<Exchange, 'ctx' | 'limits'> & { publicUrl: string | undefined },
+  { publicUrl, ctx, limits }: Pick<Exchange, 'ctx' | 'limits'> & { publicUrl: string | undefined },
 ): void {
   app.addHook('onRequest', refuseForeignOrigin(publicUrl))
 
   app.post(
     '/',
     // A tool that writes or chats also counts as a write or chat.
-    { config: { rate: 'read' }, schema: { body: Message } },
+    { config: { rate: 'read' } },
     async (request, reply) => {
+      const { headers, body } = request
+      if (!Array.isArray(body)) parseSent(Message, body)
+      else if ((headers['mcp-protocol-version'] ?? batchRevision) !== batchRevision)
+        throw new GanglionError('malformed_request', `Send one message: only revision ${batchRevision} has batches.`)
+      else await limits.countRequest(request, reply, 'read', parseSent(Batch, body).length - 1)
       // Loaded with the first message, since the library takes 8 MB.
       const { answerMessage } = await import('./answer-message.ts')
-      const { headers, body } = request
       const exchange: Exchange = {
-        ...dependencies,
+        ...{ ctx, limits },
         caller: callerOf(request),
         request,
         reply,

@@ -60,7 +60,6 @@ describe('a message', () => {
   test.each([
     ['no body', undefined],
     ['no JSON', '{'],
-    ['a batch', [list, list]],
     ['no JSON-RPC', { method: 'tools/list' }],
     ['a deep one', `{"jsonrpc":"2.0","id":1,"method":"x","params":${'{"a":'.repeat(30)}1${'}'.repeat(31)}`],
     ['a prototype', '{"jsonrpc":"2.0","id":1,"method":"x","params":{"__proto__":{}}}'],
@@ -106,6 +105,89 @@ describe('a message', () => {
   test('waits for a server that is not ready', async () => {
     const { request } = await testServer({}, { isReady: () => false })
     expect((await request('POST', '/mcp', { as: 'app', headers, body: list })).status).toBe(503)
+  })
+})
+
+describe('a batch', () => {
+  const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' }
+  const tool = (id: unknown, name: string, args: object) => ({
+    ...{ jsonrpc: '2.0', id, method: 'tools/call' },
+    params: { name, arguments: { kb: 'handbook', ...args } },
+  })
+  const send = async (body: unknown, more: object = {}, options: object = {}) => {
+    const { request } = await testServer({}, options)
+    return request('POST', '/mcp', { as: 'app', headers: { ...headers, ...more }, body })
+  }
+
+  test.each([{}, { 'mcp-protocol-version': '2025-03-26' }])('is answered with an array for %j', async (more) => {
+    const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'a' } }
+    const page = tool('a', 'read_neuron', { seqId: 'handbook_00000042' })
+    const answer = await send(
+      [page, cancelled, initialized, list, tool(2, 'search', {}), { ...list, method: 'x' }],
+      more,
+    )
+    expect([answer.status, answer.headers['content-type']]).toEqual([200, 'application/json; charset=utf-8'])
+    expect(answer.json).toMatchObject([
+      { id: 'a', result: { structuredContent: { seqId: 'handbook_00000042' } } },
+      { id: 1, result: { tools: expect.any(Array) } },
+      { id: 2, result: { isError: true } },
+      { id: 1, error: { code: -32601 } },
+    ])
+    expect((await send([list], more)).json).toEqual([expect.objectContaining({ id: 1, result: expect.any(Object) })])
+    const silent = await send([initialized, cancelled], more)
+    expect([silent.status, silent.text]).toEqual([202, ''])
+  })
+
+  test.each(['2024-11-05', '2025-06-18', '2025-11-25', '2026-07-28', '1999-01-01', '2025-03-26, 2025-03-26'])(
+    'of revision %s is refused, and told why',
+    async (revision) => {
+      const { status, json } = await send([list], { 'mcp-protocol-version': revision })
+      const message = 'Send one message: only revision 2025-03-26 has batches.'
+      expect([status, json]).toEqual([400, { error: 'malformed_request', message }])
+    },
+  )
+
+  const meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' }
+  test.each([
+    ['empty', []],
+    ['longer than 20', Array.from({ length: 21 }, () => list)],
+    ['in a batch', [[list, list]]],
+    ['with no message', [list, 1]],
+    ['with null', [list, null]],
+    ['with no JSON-RPC', [list, { id: 2, method: 'tools/list' }]],
+    ['with an id that is none', [list, { ...list, id: {} }]],
+    ['with a handshake', [{ ...list, method: 'initialize', params: {} }, list]],
+    ['with a message of the newest revision', [list, { ...list, params: { _meta: meta } }]],
+  ])('that is %s is refused whole', async (_, body) => {
+    expect((await send(body)).status).toBe(400)
+  })
+
+  test('for which the client takes no answer is refused', async () => {
+    expect((await send([list, list], { accept: 'text/html' })).status).toBe(406)
+  })
+
+  test('counts each message, and runs none of those that are too many', async () => {
+    const { request } = await testServer({}, { rateReads: 22, rateWrites: 1 })
+    const batch = (body: unknown) => request('POST', '/mcp', { as: 'app', headers, body })
+    const page = { action: 'new', title: 'Lot', content: 'Park in lot B.' }
+    const proposed = await batch([tool(1, 'propose', page), tool(2, 'propose', { ...page, title: 'Lots' })])
+    expect(proposed.json).toMatchObject([
+      { id: 1, result: { structuredContent: { status: 'pending' } } },
+      { id: 2, result: { isError: true, content: [{ text: expect.stringContaining('rate_limited') }] } },
+    ])
+    expect((await batch(Array.from({ length: 20 }, () => list))).status).toBe(200)
+    const { status, json } = await batch([list, list])
+    expect([status, json]).toEqual([429, expect.objectContaining({ error: 'rate_limited' })])
+  })
+
+  test('is no way around what a key may do', async () => {
+    const { request } = await testServer()
+    const { json } = await request('POST', '/mcp', { as: 'reader', headers, body: [tool(1, 'propose', {}), list] })
+    expect(json).toMatchObject([
+      { id: 1, error: expect.any(Object) },
+      { id: 1, result: expect.any(Object) },
+    ])
+    expect((await request('POST', '/mcp', { headers, body: [list, list] })).status).toBe(401)
   })
 })
 
