@@ -1,14 +1,13 @@
 import type { NeuronPage } from '../contract/neurons.ts'
 import type { Context } from '../kb/context.ts'
 import type { Caller } from '../rules/access/caller.ts'
-import { oneLine } from '../rules/text/lines.ts'
 import { listNeurons } from './list-neurons.ts'
+import { markdownLine } from './page-markdown.ts'
 
 type Listed = NeuronPage['neurons'][number]
 
 const maxNeurons = 5000
 const pageSize = 500
-const maxTitle = 500
 
 /**
  * Returns an index of a knowledge base for language models, after the proposal of llmstxt.org: how to ask, then the Neurons visible to the
@@ -22,13 +21,13 @@ export async function llmsText(ctx: Context, caller: Caller, kbName: string): Pr
   const { neurons, nextCursor } = await firstNeurons(ctx, caller, kbName)
   const api = `${ctx.urls.base}/api/v1/knowledge-bases/${slug}`
   const line = ({ seqId, title, tags }: Listed) =>
-    `- [${inline(title)}](${ctx.urls.neuron(slug, seqId)}): ${[seqId, ...tags.map(inline)].join(', ')}`
+    `- [${markdownLine(title)}](${ctx.urls.neuron(slug, seqId)}.md): ${[seqId, ...tags.map(markdownLine)].join(', ')}`
   const parts = [
-    `# ${inline(title ?? slug)}`,
+    `# ${markdownLine(title ?? slug)}`,
     '> A knowledge base of curated pages, called Neurons. ' +
       `Retrieve what bears on a question with \`POST ${api}/retrieve\`, search with \`GET ${api}/search?q=\`, and cite a ` +
       `Neuron by its seqId, like [${prefix}_00000001].`,
-    ...byFolder(neurons).map(([heading, listed]) => `## ${inline(heading)}\n\n${listed.map(line).join('\n')}`),
+    ...byFolder(neurons).map(([heading, listed]) => `## ${markdownLine(heading)}\n\n${listed.map(line).join('\n')}`),
   ]
   if (nextCursor !== null) {
     parts.push(
@@ -50,15 +49,13 @@ async function firstNeurons(ctx: Context, caller: Caller, kbName: string): Promi
   return { neurons, nextCursor: cursor }
 }
 
-/** Groups Neurons by the first folder below `neurons/`, if there are several; those in none come first. */
+/**
+ * Groups Neurons by the first folder below `neurons/`, if there are several; those in none come first. The slash after a folder's name keeps
+ * a folder `Optional` from being skipped, which is what llmstxt.org lets readers do with a section of this name.
+ */
 function byFolder(neurons: readonly Listed[]): [heading: string, Listed[]][] {
   const folders = Map.groupBy(neurons, ({ path }) => /^neurons\/([^/]+)\//.exec(path)?.[1] ?? '')
   if (folders.size === 1) return [['Neurons', [...neurons]]]
   const sorted = [...folders].sort(([a], [b]) => (a < b ? -1 : 1))
-  return sorted.map(([folder, listed]) => [folder === '' ? 'Neurons' : folder, listed])
-}
-
-/** Escapes a line of text for Markdown (CommonMark 2.4). */
-function inline(text: string): string {
-  return oneLine(text, maxTitle).replace(/[\\`*_[\]<>&#~]/g, '\\$&')
+  return sorted.map(([folder, listed]) => [folder === '' ? 'Neurons' : `${folder}/`, listed])
 }

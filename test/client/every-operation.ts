@@ -79,6 +79,7 @@ export async function callEveryOperation({ url, token, kb, seqId, file }: Server
   await api.GET('/api/v1/knowledge-bases/{kbId}/graph', { params: inKb })
   await api.GET('/api/v1/knowledge-bases/{kbId}/llms.txt', { params: inKb, parseAs: 'text' })
   await api.GET('/api/v1/neurons/{kb}/{seqId}', { params: { path: { kb, seqId } } })
+  await api.GET('/api/v1/neurons/{kb}/{seqId}.md', { params: { path: { kb, seqId } }, parseAs: 'text' })
   await api.POST('/api/v1/neurons/{kb}/{seqId}/still-true', { params: { path: { kb, seqId } } })
   await api.GET('/api/v1/neurons/{kb}/{seqId}/blame', { params: { path: { kb, seqId } } })
   await api.GET('/api/v1/knowledge-bases/{kbId}/files/{path}', {

@@ -52,7 +52,9 @@ export async function readAll(product: Product, twin: Twin, token: string): Prom
   for (const seqId of twin.seqIds) {
     await ask('GET', `/api/v1/neurons/twin/${seqId}`)
     await ask('GET', `/api/v1/neurons/twin/${seqId}/blame`)
-    await ask('GET', `/api/v1/neurons/twin/${seqId}?at=${twin.commit}`)
+    for (const path of ['.md', `.md?at=${twin.commit}`, `?at=${twin.commit}`]) {
+      await ask('GET', `/api/v1/neurons/twin/${seqId}${path}`)
+    }
     await ask('GET', `${kb}/graph?around=${seqId}`)
   }
   for (const name of twin.files) await ask('GET', `${kb}/files/${encodeURIComponent(name)}`)
@@ -115,7 +117,16 @@ export async function browseAll(product: Product, twin: Twin, headers: Record<st
     '/stale',
     '/tests',
   ]
-  const ofPage = ['', '/blame', '/history', '/history?from=1&to=2', `?at=${twin.commit}`, '/edit']
+  const ofPage = [
+    '',
+    '.md',
+    `.md?at=${twin.commit}`,
+    '/blame',
+    '/history',
+    '/history?from=1&to=2',
+    `?at=${twin.commit}`,
+    '/edit',
+  ]
   const source = `/kb/twin/sources/${twin.hiddenSource}`
   const paths = [
     ...['/', '/activity', '/queue', source, `${source}/file`, `/api/v1/documents/${twin.hiddenSource}`],

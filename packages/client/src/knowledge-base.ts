@@ -61,6 +61,16 @@ function neuronsOf(connection: Connection, kb: string) {
     connection.call('get', '/api/v1/neurons/{kb}/{seqId}', { path: { kb, seqId }, query }, options)
   return {
     get,
+    /** Returns a Neuron as Markdown: its title and its text. */
+    markdown: async (
+      seqId: string,
+      query: Query<'readNeuronMarkdown'> = {},
+      options?: RequestOptions,
+    ): Promise<string> => {
+      const input = { path: { kb, seqId }, query }
+      const reading = { ...options, accept: 'text/markdown' }
+      return (await connection.run('get', '/api/v1/neurons/{kb}/{seqId}.md', input, reading)).response.text()
+    },
     /** Proposes a correction, with `content` as the whole text, of the version that `get` returned. Later changes by others are kept. */
     correct: (
       { seqId, version, title }: Pick<Schemas['Neuron'], 'seqId' | 'version' | 'title'>,

@@ -4,6 +4,8 @@ import { GanglionError, undefinedOn } from '../../contract/errors.ts'
 import { CommitId } from '../../contract/identifiers.ts'
 import { NeuronPath } from '../../contract/neurons.ts'
 import { reaches } from '../../contract/vocabulary.ts'
+import { answerFile } from '../../http/response/file-answer.ts'
+import { readMarkdown } from '../../pages/page-markdown.ts'
 import { readHistory } from '../../pages/read-history.ts'
 import { type NeuronView, readPage } from '../../pages/read-page.ts'
 import { sayStillTrue } from '../../pages/write/say-still-true.ts'
@@ -88,6 +90,10 @@ export const neuronViewRoutes = consolePages({}, (pages, ctx) => {
   })
 
   const ofCurators = { params: NeuronPath, config: { people: 'curator' } } as const
+  pages.get('/kb/:kb/neurons/:seqId.md', { params: NeuronPath, query: ReadQuery.pick({ at: true }) }, async (sent) =>
+    answerFile(sent.request, sent.reply, await readMarkdown(ctx, sent.caller, { ...sent.params, ...sent.query })),
+  )
+
   pages.post('/kb/:kb/neurons/:seqId/still-true', ofCurators, async ({ caller, params: { kb, seqId } }) => {
     const answer = await sayStillTrue(ctx, caller, { kb, seqId }, {})
     const isDone = answer.status === 'approved'
@@ -227,10 +233,11 @@ function sources({ kb, neuron: { sources: from = [] } }: NeuronView): Html | und
   })}</ul></section>`
 }
 
-function citation({ kb, neuron: { seqId, commit } }: NeuronView): Html {
+function citation({ kb, neuron: { seqId, commit, version }, current }: NeuronView): Html {
   return html`<section><h2>Cite</h2>
     <div class="row copied"><input readonly value="${seqId}@${commit}" aria-label="Citation" data-copy>
-    <a href="${versionPage(kb.slug, seqId, commit)}">Link to this version</a></div></section>`
+    <a href="${versionPage(kb.slug, seqId, commit)}">Link to this version</a>
+    <a href="${neuronPage(kb.slug, seqId)}.md${current === version ? '' : `?at=${commit}`}">As Markdown</a></div></section>`
 }
 
 /**

@@ -14,6 +14,7 @@ import { ChatAnswer, ChatInput } from '../../contract/chat.ts'
 import { faultOf } from '../../contract/faults.ts'
 import { listKnowledgeBases } from '../../pages/list-knowledge-bases.ts'
 import { llmsText } from '../../pages/llms-txt.ts'
+import { titledMarkdown } from '../../pages/page-markdown.ts'
 import { readNeuron } from '../../pages/read-neuron.ts'
 import { acceptsJson } from '../request/accept.ts'
 import { refusalOf } from '../response/error-answer.ts'
@@ -159,10 +160,7 @@ function addResources(server: McpServer, { ctx, caller, request }: Exchange): vo
     new ResourceTemplate('ganglion://{kb}/{seqId}', { list: undefined }),
     { title: 'Neuron', description: 'A page of a knowledge base, by its seqId.', mimeType },
     (uri, { kb, seqId }) =>
-      answer(uri, async () => {
-        const { title, content } = await readNeuron(ctx, caller, { kb: String(kb), seqId: String(seqId) })
-        return `# ${title}\n\n${content}`
-      }),
+      answer(uri, async () => titledMarkdown(await readNeuron(ctx, caller, { kb: String(kb), seqId: String(seqId) }))),
   )
 }
 

@@ -1,12 +1,19 @@
+import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
 import { Blame, BlamePath, BlameQuery } from '../../contract/blame.ts'
 import { Approval, AwaitedApproval } from '../../contract/candidates.ts'
 import { Neuron, NeuronPath, NeuronQuery, StillTrue } from '../../contract/neurons.ts'
 import { readBlame } from '../../pages/blame/read-blame.ts'
+import { readMarkdown } from '../../pages/page-markdown.ts'
 import { readNeuron } from '../../pages/read-neuron.ts'
 import { sayStillTrue } from '../../pages/write/say-still-true.ts'
+import { answerFile } from '../response/file-answer.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 import { operationsOf } from './api-operations.ts'
+
+const markdown = {
+  'text/markdown': { schema: z.string().meta({ examples: ['# VIP escalation policy\n\nPage the lead.\n'] }) },
+}
 
 export function neuronRoutes(app: ZodFastify, ctx: AppContext): void {
   const forAll = operationsOf(app, ctx, 'Neurons')
@@ -25,6 +32,24 @@ export function neuronRoutes(app: ZodFastify, ctx: AppContext): void {
     previews: true,
     tagged: ({ commit }) => commit,
     run: ({ ctx, caller, params, query: { preview: _, ...query } }) => readNeuron(ctx, caller, { ...params, ...query }),
+  })
+
+  forAll.get('/neurons/:kb/:seqId.md', {
+    operationId: 'readNeuronMarkdown',
+    summary: 'Read a Neuron as Markdown',
+    description:
+      'Returns the title and the text of a Neuron as a Markdown file, or one range of it with the header `Range`. Fails like ' +
+      '`readNeuron`, and with `range_not_satisfiable` if the range does not fit the text.',
+    params: NeuronPath,
+    querystring: NeuronQuery.omit({ preview: true }),
+    answers: {
+      200: { description: 'The Neuron as Markdown.', content: markdown },
+      206: { description: 'The requested range.', content: markdown },
+      304: z.null().describe('`If-None-Match` names the current text.'),
+    },
+    errors: ['range_not_satisfiable'],
+    run: async ({ ctx, caller, params, query, request, reply }) =>
+      answerFile(request, reply, await readMarkdown(ctx, caller, { ...params, ...query })),
   })
 
   forCurators.post('/neurons/:kb/:seqId/still-true', {

@@ -70,6 +70,7 @@ export async function useClient({ url, key, kb: slug, file, upload }: Setup): Pr
   check((await kb.neurons.blame(seqId)).sentences.length > 0, 'who said it')
   check((await kb.graph({ around: seqId })).nodes.length > 0, 'the graph')
   check((await kb.llms()).includes(seqId) || (await kb.llms()) !== '', 'the index')
+  check((await kb.neurons.markdown(seqId)).startsWith('# '), 'the Markdown')
   check((await (await kb.file(file)).text()) !== '', 'the file')
   check((await kb.search(run)).documents.length > 0, 'the search')
   check((await ganglion.search(run, { kb: slug })).total > 0, 'the search of all')

@@ -120,9 +120,36 @@ test('is read as it was, and says so', async () => {
   const page = await reader.get(`${path(2)}?at=${before}`)
   expect(page.texts('.warning')[0]).toMatch(/^You are reading version 1; the page is at version 2 now/)
   expect(page.texts('.warning a')).toEqual(['Read it as it is now', 'See what has changed'])
+  const markdown = page.document.querySelector('a[href*=".md"]')?.getAttribute('href') ?? ''
+  expect((await reader.get(markdown)).body).toBe('# Desk\n\nAsk [[On-call]] at night.\n')
   expect((await reader.get(`${path(2)}?at=${console.head()}`)).texts('.warning')).toEqual([])
   expect((await reader.get(`${path(2)}?at=x`)).status).toBe(400)
   expect((await reader.get(`${path(2)}?at=0000000`)).status).toBe(404)
+})
+
+test('is Markdown at its address with `.md`, for those who may see the page', async () => {
+  const get = async (by: Browser | undefined, url: string, headers = {}) => {
+    const {
+      statusCode,
+      body,
+      headers: told,
+    } = await console.app.inject({ url, headers: { ...by?.headers, ...headers } })
+    // The page of an error has a form with a token.
+    const text = body.replace(/name="_csrf" value="[^"]*"/g, '')
+    return { status: statusCode, body: text, type: told['content-type'], etag: String(told.etag), to: told.location }
+  }
+  const page = await get(reader, `${path(1)}.md`)
+  expect(page).toMatchObject({ status: 200, type: 'text/markdown; charset=utf-8', body: `# On-call\n\n${body}` })
+  expect((await get(reader, `${path(1)}.md`, { 'if-none-match': page.etag })).status).toBe(304)
+  const shown = await reader.get(path(1))
+  const link = [...shown.document.querySelectorAll('a')].find(({ textContent }) => textContent === 'As Markdown')
+  expect((await get(reader, link?.getAttribute('href') ?? '')).body).toBe(page.body)
+  expect(await get(reader, `${path(4)}.md`)).toEqual(await get(reader, `${path(5)}.md`))
+  expect((await get(reader, `${path(4)}.md`)).status).toBe(404)
+  expect((await get(curator, `${path(4)}.md`)).body).toContain('# Hidden')
+  expect(await get(undefined, `${path(4)}.md`)).toMatchObject({
+    ...{ status: 302, to: `/sign-in?next=${encodeURIComponent(`${path(4)}.md`)}` },
+  })
 })
 
 test('needs a session', async () => {

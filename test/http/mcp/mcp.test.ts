@@ -112,7 +112,7 @@ describe.each(revisions)('a client of the protocol, %s', (revision) => {
     const { resourceTemplates } = await client.listResourceTemplates()
     expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toContain('ganglion://{kb}/{seqId}')
     const textAt = async (uri: string) => Object((await client.readResource({ uri })).contents[0]).text
-    expect(await textAt('ganglion://handbook')).toContain(`(/api/v1/neurons/handbook/${seqId})`)
+    expect(await textAt('ganglion://handbook')).toContain(`(/api/v1/neurons/handbook/${seqId}.md)`)
     expect(await textAt(`ganglion://handbook/${seqId}`)).toBe(`# VIP escalation policy\n\n${neuron.content}`)
     await expect(textAt('ganglion://handbook/handbook_00000001')).rejects.toThrow('There is nothing here.')
   })

@@ -106,11 +106,13 @@ export async function validatingFetch(
   }
 }
 
-/** The template that a path fits; one without parameters first. */
+/** The template that a path fits; one without parameters first, then the longest. */
 function findTemplate(templates: readonly string[], path: string): string | undefined {
   const fits = (template: string) =>
     new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/\{[^}]+\}/g, '[^/]+')}$`).test(path)
-  return templates.find((template) => template === path) ?? templates.find(fits)
+  return (
+    templates.find((template) => template === path) ?? templates.filter(fits).sort((a, b) => b.length - a.length)[0]
+  )
 }
 
 function pointerPart(text: string): string {
