@@ -1,5 +1,8 @@
+import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { serverOf } from '../client/api-server.ts'
+
+const skill = new URL('../../../skills/ganglion/SKILL.md', import.meta.url)
 
 /** Adds `mcp`, which calls a running server over HTTP. */
 export function addMcpCommand(program: Command): void {
@@ -7,6 +10,7 @@ export function addMcpCommand(program: Command): void {
     .command('mcp')
     .description('let an agent that starts programs use a running server (Model Context Protocol over stdio)')
     .option('--url <url>', 'URL of the server (default: GANGLION_URL)')
+    .option('--skill', 'print an agent skill that teaches the tools (SKILL.md), and end')
     .addHelpText(
       'after',
       '\nGANGLION_KEY holds the API key; the command line takes none, since others can see it.' +
@@ -15,6 +19,7 @@ export function addMcpCommand(program: Command): void {
         '                               "env": {"GANGLION_KEY": "gng_…"}}}}',
     )
     .action(async (given: Record<string, unknown>) => {
+      if (given.skill === true) return void process.stdout.write(await readFile(skill, 'utf8'))
       const server = serverOf(given.url, 'an API key')
       const { bridgeMcp } = await import('../client/mcp-bridge.ts')
       await bridgeMcp(server, process.stdin, process.stdout)
