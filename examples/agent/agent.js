@@ -1,9 +1,12 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 
 const { GANGLION_URL: url = 'http://127.0.0.1:4870', GANGLION_KEY: key = '', GANGLION_KB: kb = 'demo' } = process.env
-/** A model would write the second: what it knows about the question. */
-const [question, knowledge] = process.argv.slice(2)
-if (question === undefined) throw new Error('Usage: node agent.js QUESTION [KNOWLEDGE]')
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { follow: { type: 'boolean' } } })
+/** A model would write the second and the third: what it knows about the question, and what it adds if a curator asks. */
+const [question, knowledge, more] = positionals
+if (question === undefined) throw new Error('Usage: node agent.js [--follow] QUESTION [KNOWLEDGE [MORE]]')
 
 const client = new Client({ name: 'example-agent', version: '1.0.0' })
 const requestInit = { headers: { authorization: `Bearer ${key}` } }
@@ -16,15 +19,43 @@ async function call(name, input) {
   return structuredContent
 }
 
-const { answer, citations } = await call('ask', { kb, message: question })
-console.log(answer)
-for (const { seqId, title } of citations) console.log(`  ${seqId} ${title}`)
+/** Prints the answer to the question and returns the number of cited pages. @returns {Promise<number>} */
+async function ask() {
+  const { answer, citations } = await call('ask', { kb, message: question })
+  console.log(answer)
+  for (const { seqId, title } of citations) console.log(`  ${seqId} ${title}`)
+  return citations.length
+}
 
-if (citations.length === 0 && knowledge !== undefined) {
+/** Returns the last proposal for the question, if there is one. */
+async function findProposal() {
+  const { candidates } = await call('my_candidates', { kb, limit: 100 })
+  return candidates.find((/** @type {{ title: string }} */ { title }) => title === question)
+}
+
+async function propose() {
   const page = { kb, action: 'new', title: question, content: knowledge, confidence: 0.5, reason: 'It was asked.' }
   const { verdict } = await call('propose', { ...page, preview: true })
   console.log(`The policy would ${verdict.approve ? 'approve it' : 'let it wait'}: ${verdict.reason}.`)
   await call('propose', page)
+}
+
+/** Answers what a curator asks with the next version of the proposal. @param {string} candidateId */
+async function revise(candidateId) {
+  const { candidates } = await call('my_candidates', { candidateId })
+  const [{ version, content, changesRequested }] = candidates
+  console.log(`A curator asks: ${changesRequested.reason}`)
+  await call('revise_proposal', { candidateId, version, content: `${content}\n\n${more}` })
+}
+
+if ((await ask()) === 0 && knowledge !== undefined) {
+  if ((await findProposal()) === undefined) await propose()
+  for (; ; await delay(1_000)) {
+    const { candidateId, status, changesRequested } = await findProposal()
+    if (changesRequested !== undefined && more !== undefined) await revise(candidateId)
+    if (status === 'approved') await ask()
+    if (status !== 'pending' || !values.follow) break
+  }
 }
 
 const { candidates } = await call('my_candidates', { kb })

@@ -34,7 +34,8 @@ async function startWithPage() {
     confidence: 1,
   }
   await request('POST', '/api/v1/queue/candidates', { as: tokens.app, body: page })
-  const env = { ...process.env, GANGLION_URL: url, GANGLION_KEY: tokens.app, GANGLION_KB: 'handbook', PORT: '0' }
+  const keys = { GANGLION_KEY: tokens.app, GANGLION_CURATOR_KEY: tokens.curator }
+  const env = { ...process.env, ...keys, GANGLION_URL: url, GANGLION_KB: 'handbook', PORT: '0' }
   const start = async (script: string, ...args: string[]) =>
     (await run(process.execPath, [join(folder, script), ...args], { env })).stdout.trim().split('\n')
   return { ...product, env, start }
@@ -121,4 +122,36 @@ test('the agent answers, and proposes what is missing', async () => {
   expect(none).toMatch(/does not hold/)
   expect(verdict).toMatch(/^The policy would let it wait: /)
   expect(proposed).toEqual([`pending\t${question}\t-`, 'approved\tVIPs\t-'])
+  // Run again, with or without more to say, it proposes nothing twice.
+  for (const more of [[], ['It is grey at night.']]) {
+    const [, ...again] = await start('agent/agent.js', question, 'The moon is grey.', ...more)
+    expect(again).toEqual(proposed)
+  }
+})
+
+test('the agent is asked for a change by the curator, revises its page, and sees it cited', async () => {
+  const { start, request, tokens } = await startWithPage()
+  const question = 'When is the desk open?'
+  const texts = ['The desk is open from nine to five.', 'That holds since May 2026.']
+  const [curated, followed] = await Promise.all([
+    start('agent/curator.js'),
+    start('agent/agent.js', '--follow', question, ...texts),
+  ])
+  expect(curated).toEqual([`Asked for a change of version 1: ${question}`, `Approved version 2: ${question}`])
+  const [none, verdict, asked, ...answered] = followed
+  expect([none, verdict, asked]).toEqual([
+    expect.stringMatching(/does not hold/),
+    expect.stringMatching(/^The policy would let it wait: /),
+    'A curator asks: Say since when.',
+  ])
+  expect(answered.join('\n')).toContain('open from nine to five')
+  expect(answered.slice(-3)).toEqual([
+    `  handbook_00000002 ${question}`,
+    `approved\t${question}\t-`,
+    'approved\tVIPs\t-',
+  ])
+  const { body } = await request('GET', '/api/v1/neurons/handbook/handbook_00000002', { as: tokens.app })
+  expect(body).toMatchObject({ version: 1, content: texts.join('\n\n') })
+  // An answer that cites the page is all that a second run has to say.
+  expect((await start('agent/agent.js', question, ...texts)).slice(-3)).toEqual(answered.slice(-3))
 })
