@@ -23,6 +23,21 @@ const Content = WellFormed.min(1)
   .refine((content) => Buffer.byteLength(content) <= maxContentBytes, 'must be at most 512 KB, with the pictures in it')
   .meta({ maxLength: maxContentBytes, description: 'Markdown body of the Neuron; at most 512 KB in UTF-8.' })
 
+/** Text that stays on one line and cannot imitate another author in a commit, whose length is in characters. */
+const PlainLine = WellFormed.min(1)
+  .refine(
+    (text) => text.length <= 400 && /^(?!\s)[^\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}<>]{1,200}(?<!\s)$/u.test(text),
+    'must be one line of 1 to 200 characters, without < and >',
+  )
+  .meta({ maxLength: 200 })
+
+/** End user of an app whose users share a key, according to the app. It grants no rights. */
+export const EndUser = z.object({
+  id: PlainLine.describe('Id of the end user in the app; one line of 1 to 200 characters.'),
+  name: PlainLine.describe('Name of the end user; one line of 1 to 200 characters.').exactOptional(),
+})
+export type EndUser = z.output<typeof EndUser>
+
 const Metadata = z
   .union([z.string(), z.record(z.string(), z.unknown())], { error: 'must be a JSON object, or the text of one' })
   .nullable()
@@ -30,7 +45,8 @@ const Metadata = z
   .describe(
     'JSON object, or the text of one; at most 16 KB, 64 keys and 5 levels. Known keys: `connector`, `sourceUrl`, `tags`, `audience`, ' +
       '`actionZone`, `path`, `targetNeuron` (the seqId to change), `baseVersion` or `baseCommit` (the version that the change is ' +
-      'based on), `replaceTags` (`true`: `tags` replaces the list; otherwise `tags` are added).',
+      'based on), `replaceTags` (`true`: `tags` replaces the list; otherwise `tags` are added), `onBehalfOf` (`{id, name}` of the end user ' +
+      'behind a shared key, for curators; a version keeps it unless it sends another, or null).',
   )
 
 /** A proposed Neuron. Parses to `knowledgeBaseId` (a slug or UUID) and to metadata as text. */
@@ -310,6 +326,9 @@ export const CandidateQuery = z.object({
     .max(300)
     .describe('Only candidates that are assigned to this person or key.')
     .exactOptional(),
+  onBehalfOf: EndUser.shape.id
+    .describe('Only candidates that were sent on behalf of the end user with this id.')
+    .exactOptional(),
   for: z
     .literal('me')
     .describe(
@@ -339,6 +358,7 @@ export const CandidateSummary = z
     createdAt: Timestamp.describe('Time of submission.'),
     createdBy: z.string().describe('Name of the API key, person or part of the server that submitted it.'),
     queueUrl: QueueUrl,
+    onBehalfOf: EndUser.describe('End user on whose behalf it was sent, according to its sender.').exactOptional(),
     assignee: z.string().describe('E-mail of the person, or name of the key, who is to decide.').exactOptional(),
     changesRequested: z
       .object({
@@ -446,7 +466,9 @@ export const CandidateDetail = CandidateSummary.extend({
 })
 export type CandidateDetail = z.infer<typeof CandidateDetail>
 
-export const SentCandidateQuery = CandidateQuery.pick({ kb: true, status: true, cursor: true, limit: true }).extend({
+export const SentCandidateQuery = CandidateQuery.pick({
+  ...{ kb: true, status: true, onBehalfOf: true, cursor: true, limit: true },
+}).extend({
   state: z
     .literal('changes_requested')
     .describe('`changes_requested`: only candidates of which a curator waits for a new version.')
@@ -469,7 +491,7 @@ const sent = {
 
 export const SentCandidate = CandidateSummary.pick({
   ...{ candidateId: true, kbId: true, kind: true, title: true, version: true, status: true },
-  ...{ createdAt: true, queueUrl: true, seqId: true, commit: true },
+  ...{ createdAt: true, queueUrl: true, onBehalfOf: true, seqId: true, commit: true },
 })
   .extend({
     verdict: z

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { EndUser } from './candidates.ts'
 import { KbUuid, TextOrUuid } from './identifiers.ts'
 import { Moment } from './moment.ts'
 import { SeqId } from './vocabulary.ts'
@@ -20,6 +21,11 @@ export const UndoInput = z
         'UUID or name of the API key, UUID or e-mail address of the person, UUID of the Source, or name of the connector or model.',
       maxLength: 200,
     }),
+    onBehalfOf: EndUser.shape.id
+      .describe(
+        'Only changes by candidates that were sent on behalf of the end user with this id (`metadata.onBehalfOf`).',
+      )
+      .exactOptional(),
     since: Moment.describe(
       'From when on: a day (UTC), or a time with its zone, to the second. What counts is when `main` took the change.',
     ),

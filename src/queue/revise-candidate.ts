@@ -12,7 +12,7 @@ import { keptForDecisions, recordCandidate } from '../kb/writing/record.ts'
 import { parseCandidate, roomInRecord } from '../markdown/file/candidate-file.ts'
 import { actorOf, bareId, type Caller, isPerson } from '../rules/access/caller.ts'
 import type { Candidate } from '../rules/candidates/candidate.ts'
-import { parseMetadata } from '../rules/candidates/metadata.ts'
+import { endUserOf, parseMetadata } from '../rules/candidates/metadata.ts'
 import { isFirstCome } from '../rules/neurons/first-come.ts'
 import { keepZone } from '../rules/policy.ts'
 import { decide } from './decide-candidate.ts'
@@ -118,7 +118,8 @@ async function nextVersion(
   const { kind, confidence, impactEstimate, connector, removes, target } = record
   const { title = record.title, content } = sent
   const about = sent.metadata ?? record.metadata
-  const fields = { ...(sent.metadata === null && (await fieldsIn(kb, content))), ...sent.fields }
+  const given = sent.metadata === null ? await fieldsIn(kb, content) : keptEndUser(sent.metadata, record)
+  const fields = { ...given, ...sent.fields }
   const isSame = Object.keys(fields).length === 0
   const metadata = isSame ? about : JSON.stringify({ ...parseMetadata(about).data, ...fields })
   const input = { kind, title, content, metadata, confidence, impactEstimate, knowledgeBaseId: kb.identity.id }
@@ -134,6 +135,12 @@ async function nextVersion(
   const change = { ...partsOf(waiting), base: waiting.base, frontMatter: null }
   const next = revised(kept, change, { by: actorOf(caller), at: now })
   return { next: { ...next, verdict: keepZone(waiting.verdict, record.verdict) }, draft, told }
+}
+
+/** Returns the end user of a record unless the metadata of the next version names one, or null. */
+function keptEndUser(metadata: string, record: Candidate): Record<string, unknown> {
+  const onBehalfOf = endUserOf(record)
+  return onBehalfOf === undefined || 'onBehalfOf' in parseMetadata(metadata).data ? {} : { onBehalfOf }
 }
 
 /** Returns the keys that the front matter of a content replaces. An audience there only narrows that of the version before. */

@@ -10,6 +10,7 @@ import { namesByKey } from '../kb/projection/link-queries.ts'
 import { accessOf, findNeuron, type NeuronRow } from '../kb/projection/neuron-queries.ts'
 import type { AllTables } from '../kb/projection/projection.ts'
 import { unchangedTrailers } from '../kb/refs/commit-message.ts'
+import { endUserTrailers } from '../kb/writing/approvals.ts'
 import { commitToMain } from '../kb/writing/commits.ts'
 import { type ProposalView, proposalOf } from '../kb/writing/proposal.ts'
 import { parseNeuronFile } from '../markdown/file/neuron-file.ts'
@@ -204,10 +205,11 @@ async function unchangedTarget(
 export async function approveUnchanged(
   kb: KnowledgeBase,
   staging: Staging,
-  { id, title, kind, connector }: Candidate,
+  candidate: Candidate,
   { seqId }: NeuronRow,
   at: Date,
 ): Promise<void> {
+  const { id, title, kind, connector } = candidate
   const unchanged = [{ seqId, candidateId: id }]
   await commitToMain(kb, staging, {
     ...{ files: new Map(), unchanged, decided: { operator: policyActor }, at },
@@ -218,6 +220,7 @@ export async function approveUnchanged(
       ...unchangedTrailers(unchanged),
       ['Kind', kind],
       ['Connector', connector],
+      ...endUserTrailers([candidate]),
     ],
   })
 }

@@ -1,7 +1,7 @@
 import type { CandidateInput, Warning } from '../contract/candidates.ts'
 import { openContent, unreadableHead } from '../markdown/file/content-front-matter.ts'
 import { isInternal, narrowed } from '../rules/access/audience.ts'
-import { parseMetadata, readMetadata, unfitKeys } from '../rules/candidates/metadata.ts'
+import { parseMetadata, readMetadata, SentFields, unfitKeys } from '../rules/candidates/metadata.ts'
 import type { KbSettings } from '../rules/kb-settings.ts'
 
 /** Effective content and metadata of a candidate. */
@@ -51,5 +51,5 @@ export function splitFrontMatter(
     warnings.push({ code: 'audience_narrowed', message })
   }
   if (isUnreadable) warnings.push({ code: 'front_matter_unreadable', message: unreadable })
-  return { content, metadata, fields: readMetadata(parseMetadata(metadata).data), warnings, isUnreadable }
+  return { content, metadata, fields: readMetadata(parseMetadata(metadata).data, SentFields), warnings, isUnreadable }
 }

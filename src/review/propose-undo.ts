@@ -20,6 +20,7 @@ import { neuronTitle } from '../markdown/neuron-title.ts'
 import { bareId, type Caller } from '../rules/access/caller.ts'
 import { type Actor, type Candidate, ingestConnector } from '../rules/candidates/candidate.ts'
 import { candidateIdFor } from '../rules/candidates/candidate-id.ts'
+import { forWhom } from '../rules/candidates/metadata.ts'
 import { findSource } from '../sources/find-source.ts'
 import { originPrefix } from '../sources/ingest/source-candidate.ts'
 import { waitingReversal } from './propose-reverse.ts'
@@ -54,14 +55,16 @@ export async function proposeUndo(
   ctx: Context,
   caller: Caller,
   kbId: string,
-  { by, writer: name, since, dryRun }: UndoInput,
+  { by, writer: name, onBehalfOf, since, dryRun }: UndoInput,
   { atOnce = maxUndone } = {},
 ): Promise<UndoAnswer> {
   const kb = await ctx.kb(caller.tenantId, kbId)
   const { label, ...written } = await writerOf(ctx, caller, kb, { by, writer: name })
-  const what = `the ${by} ${label} wrote since ${since}`
+  const what = `the ${by} ${label} wrote${onBehalfOf === undefined ? '' : forWhom(onBehalfOf)} since ${since}`
+  const only = onBehalfOf === undefined ? {} : { onBehalfOf }
   const parts = await recordParts(ctx, kb, atOnce, {
-    ...written,
+    writer: { ...written.writer, ...only },
+    ...(written.replaced && { replaced: { ...written.replaced, ...only } }),
     dryRun,
     // Times of commits are in whole seconds.
     since: new Date(Math.floor(Date.parse(since) / 1000) * 1000).toISOString(),

@@ -37,10 +37,11 @@ test('an agent proposes a Neuron, and once it is approved finds, retrieves, read
   })
   expect(await call(agent, 'retrieve', { kb: 'handbook', query: 'Who is paged?' })).toMatchObject({ hitCount: 0 })
 
-  const { candidateId, status } = await call(agent, 'propose', proposal)
+  const onBehalfOf = { id: 'u-17', name: 'Ann' }
+  const { candidateId, status } = await call(agent, 'propose', { ...proposal, onBehalfOf })
   expect(status).toBe('pending')
   const queued = await request('GET', `/api/v1/queue/candidates/${candidateId}`, { as: tokens.curator })
-  expect(queued.body).toMatchObject({ title: proposal.title, connector: 'mcp' })
+  expect(queued.body).toMatchObject({ title: proposal.title, connector: 'mcp', onBehalfOf })
   await request('POST', `/api/v1/queue/candidates/${candidateId}/approve`, { as: tokens.curator })
 
   const reader = await mcpClient(url, tokens.reader)

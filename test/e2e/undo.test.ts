@@ -22,6 +22,9 @@ test('a curator undoes over HTTP what a connector wrote', async () => {
   for (const wrong of [{ ...body, since: 'yesterday' }, { ...body, by: 'cat' }, { since }]) {
     expect((await undo(wrong)).status).toBe(400)
   }
+  const ofNobody = await undo({ ...body, onBehalfOf: 'u-17' })
+  expect([ofNobody.status, ofNobody.body.reversals]).toEqual([200, []])
+  expect((await undo({ ...body, onBehalfOf: ' ' })).status).toBe(400)
   const { status, body: sent } = await undo(body)
   expect(status).toBe(200)
   const answer = UndoAnswer.parse(sent)

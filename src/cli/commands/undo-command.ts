@@ -36,6 +36,7 @@ const Options = z.object({
   connector: writer('connector', '<name>', 'what came through a connector'),
   source: writer('source', '<uuid>', 'what was made of a Source, in all its editions'),
   model: writer('model', '<name>', 'what a language model wrote'),
+  onBehalfOf: option(UndoInput.shape.onBehalfOf, '<id>', 'of these, what was sent on behalf of one end user'),
   dryRun: flag('only report what would be proposed'),
 })
 
@@ -50,10 +51,10 @@ export function addUndoCommand(program: Command): void {
     .description('propose to undo what one writer wrote since a time, through the API of a running server')
   const example = 'ganglion undo --kb handbook --key "Night agent" --since 4h --dry-run'
   askServer(command, Options, { key: "a curator's API key", example }, async (options, server) => {
-    const { kb, since, dryRun = false } = options
+    const { kb, since, onBehalfOf, dryRun = false } = options
     const [chosen] = kinds.flatMap((by) => (options[by] === undefined ? [] : [{ by, writer: options[by] }]))
     if (chosen === undefined) throw new UsageError(`one of ${kinds.map((kind) => `--${kind}`).join(', ')} is needed`)
-    const asked = new Ganglion(server).kb(kb).undo({ ...chosen, since, dryRun })
+    const asked = new Ganglion(server).kb(kb).undo({ ...chosen, since, dryRun, ...(onBehalfOf && { onBehalfOf }) })
     const answer = await readAnswer(asked, UndoAnswer, server, sentences)
     return { json: answer, text: textOf(answer, server.url) }
   })

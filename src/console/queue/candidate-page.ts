@@ -20,6 +20,7 @@ import {
   badges,
   confidenceText,
   countText,
+  endUserLink,
   intentText,
   keysHelp,
   kindLabels,
@@ -99,7 +100,7 @@ export async function candidateHtml(
       <header>
         <h1 tabindex="-1" dir="auto">${entry.title}</h1>
         <p>${badges(entry)} ${intentText(entry)} · <a href="${listPath({ ...params, kb: kb.slug })}" dir="auto">${kb.title}</a> ${entry.tags.map((tag) => html`<span class="badge" dir="auto">#${tag}</span> `)}</p>
-        <p class="soft">${kindLabels[entry.kind]} · ${confidenceText(entry.confidence)} · from <bdi>${entry.connector}</bdi> by <bdi>${entry.createdBy}</bdi>, ${when(entry.createdAt)}${undoLink(review)}</p>
+        <p class="soft">${kindLabels[entry.kind]} · ${confidenceText(entry.confidence)} · from <bdi>${entry.connector}</bdi> by <bdi>${entry.createdBy}</bdi>${endUserLink(entry, params)}, ${when(entry.createdAt)}${undoLink(review)}</p>
         ${isPending && entry.kind === 'reader-feedback' && html`<p><a href="${kbPage(kb.slug)}/tests#proposed">Make an answer test of it, or dismiss it</a></p>`}
       </header>
       ${refusal !== undefined && html`<div class="problems" role="alert" tabindex="-1" autofocus>${refusal}</div>`}
@@ -164,7 +165,7 @@ function around({ previous, next, count }: CandidateReview, params: QueueParams)
 function undoLink({ entry, kb, undo }: CandidateReview): Html | undefined {
   if (undo === undefined) return undefined
   const writer = undo.by === 'connector' ? entry.connector : undo.by === 'source' ? 'its Source' : entry.createdBy
-  return html` · <a href="${withQuery('/undo', { kb: kb.slug, ...undo })}">Undo what <bdi>${writer}</bdi> brought since…</a>`
+  return html` · <a href="${withQuery('/undo', { kb: kb.slug, ...undo })}">Undo what <bdi>${writer}</bdi> brought${undo.onBehalfOf !== undefined && html` on behalf of <bdi>${undo.onBehalfOf}</bdi>`} since…</a>`
 }
 
 /** Renders an edit that can no longer be used, so that it is not lost. */

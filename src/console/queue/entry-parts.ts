@@ -3,6 +3,7 @@ import type { CandidateKind, CandidateStatus, Zone } from '../../contract/vocabu
 import type { QueueEntry } from '../../queue/lists/list-queue.ts'
 import { numberText } from '../../rules/text/numbers.ts'
 import { type Html, html, icon } from '../layout/html-template.ts'
+import { listPath, type QueueParams } from './view.ts'
 
 export const kindLabels: Readonly<Record<CandidateKind, string>> = {
   'chat-answer': 'Chat answer',
@@ -41,6 +42,13 @@ const statusTones: Readonly<Record<CandidateStatus, string>> = {
 export function badges({ zone, status }: Pick<QueueEntry, 'zone' | 'status'>): Html {
   return html`${zone !== null && html`<span class="badge ${zoneTones[zone]}">${zoneLabels[zone]}</span> `}
     ${status !== 'pending' && html`<span class="badge ${statusTones[status]}">${statusLabels[status]}</span>`}`
+}
+
+/** Renders the end user on whose behalf a candidate was sent, with a link to all that the queue has of them. */
+export function endUserLink({ endUser }: Pick<QueueEntry, 'endUser'>, params: QueueParams): Html | undefined {
+  if (endUser === null) return undefined
+  const { id, name = id } = endUser
+  return html` on behalf of <a href="${listPath({ ...params, onBehalfOf: id })}" title="${id}"><bdi>${name}</bdi></a>`
 }
 
 export function intentText({ kb, intent }: Pick<QueueEntry, 'kb' | 'intent'>): Html {

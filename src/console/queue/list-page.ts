@@ -17,6 +17,7 @@ import type { ConsoleRequest, PageAnswer } from '../layout/page-routes.ts'
 import {
   badges,
   countText,
+  endUserLink,
   intentText,
   keysHelp,
   kindLabels,
@@ -47,9 +48,9 @@ export async function queueList(
   failed?: Failed,
 ): Promise<PageAnswer> {
   const { after, before, pick, done, did = [], ...params } = query
-  const { kb, for: whose, kind, tag, assignee, text, status = 'pending' } = params
+  const { kb, for: whose, kind, tag, assignee, onBehalfOf, text, status = 'pending' } = params
   // These filters can match a part of a bundle, so its members are listed one by one.
-  const bundles = (whose ?? kind ?? tag ?? assignee ?? text) === undefined
+  const bundles = (whose ?? kind ?? tag ?? assignee ?? onBehalfOf ?? text) === undefined
   const queue = await listQueue(ctx, caller, { ...viewOf(params), after, before, bundles, limit: pageLength })
   const failingLinks = await listFailingLinks(ctx, caller, kb)
   const proposed = await proposedNote(ctx, caller, queue.knowledgeBases, params)
@@ -84,7 +85,7 @@ function failingNotice({ kb, url, failingSince }: FailingLink): Html {
 function filters(visit: Visit, list: ListPage): Html {
   const { params } = list
   const { counts, connectors, knowledgeBases, entries } = list.queue
-  const { kb, status = 'pending', kind, connector, tag, assignee, text, zone, show } = params
+  const { kb, status = 'pending', kind, connector, tag, assignee, onBehalfOf, text, zone, show } = params
   const { email } = visit.session.user
   const assignees = [...new Set([email, ...(assignee === undefined ? [] : [assignee])])]
   const names = connector === undefined || connectors.includes(connector) ? connectors : [connector, ...connectors]
@@ -107,15 +108,21 @@ function filters(visit: Visit, list: ListPage): Html {
       ${chip('kind', 'Kind', kind, [all, ...Object.entries(kindLabels)])}
       ${chip('connector', 'From', connector, [all, ...choicesOf(names)])}
       ${chip('assignee', 'Assigned to', assignee, [all, ...assignees.map((value): Choice => [value, value === email ? 'Me' : value])])}
-      ${tag !== undefined && html`<a class="chip active" href="${listPath({ ...params, tag: undefined })}"><bdi>#${tag}</bdi> ${icon('x')}<span class="unseen">remove</span></a>`}
+      ${tag !== undefined && endedBy(listPath({ ...params, tag: undefined }), html`<bdi>#${tag}</bdi>`)}
+      ${onBehalfOf !== undefined && endedBy(listPath({ ...params, onBehalfOf: undefined }), html`on behalf of <bdi>${onBehalfOf}</bdi>`)}
       ${wordsFilter({
         ...{ action: '/queue', label: 'Filter the queue', placeholder: 'Words', value: text },
-        others: { kb, for: params.for, status, kind, connector, tag, assignee, zone, show },
+        others: { kb, for: params.for, status, kind, connector, tag, assignee, onBehalfOf, zone, show },
       })}
       ${isFiltered(params) && html`<a class="chip" href="/queue">Clear filters</a>${savedFilter(visit, listPath(params))}`}
       ${entries.length > 0 && pickAll(list)}
     </div>
   </div>`
+}
+
+/** Renders a filter that a link ends. */
+function endedBy(href: string, filter: Html): Html {
+  return html`<a class="chip active" href="${href}">${filter} ${icon('x')}<span class="unseen">remove</span></a>`
 }
 
 /** Renders the number of proposed tests if the list shows one knowledge base: counting all would read all of them. */
@@ -209,7 +216,7 @@ function row({ session }: Visit, each: QueueEntry, params: QueueParams, isAllPic
 ${bundle === undefined ? html`<span class="intent">${each.intent.does === 'add' ? 'New page' : intentText(each)}</span>` : memberList(bundle, params)}
       ${bundle === undefined && tags.slice(0, 2).map((tag) => html`<a class="badge" href="${listPath({ ...params, tag })}" dir="auto">#${tag}</a> `)}
     </div>
-    <div class="who soft">${kindLabels[kind]} · ${confidence === null ? '' : html`<span class="unseen">Confidence</span> ${percent(confidence)} · `}${params.kb === undefined && html`<bdi>${kb}</bdi> · `}${connector !== 'api' && html`from <bdi>${connector}</bdi> · `}by <bdi>${createdBy}</bdi>, ${when(createdAt)}</div>
+    <div class="who soft">${kindLabels[kind]} · ${confidence === null ? '' : html`<span class="unseen">Confidence</span> ${percent(confidence)} · `}${params.kb === undefined && html`<bdi>${kb}</bdi> · `}${connector !== 'api' && html`from <bdi>${connector}</bdi> · `}by <bdi>${createdBy}</bdi>${endUserLink(each, params)}, ${when(createdAt)}</div>
     ${each.assignee !== null && html`<p class="soft">Assigned to <bdi>${each.assignee}</bdi></p>`}
     ${each.awaiting && html`<p class="soft">${awaitingText(each.awaiting, [session.user.email])}</p>`}
     ${each.asked !== null && html`<p class="soft">Changes were asked for: <span dir="auto">${each.asked.reason}</span></p>`}

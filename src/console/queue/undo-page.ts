@@ -10,7 +10,7 @@ import { type ConsoleRequest, consolePages, type FormView } from '../layout/page
 import { candidateUrl } from './view.ts'
 
 const text = z.string().max(200).default('')
-const Typed = z.object({ kb: text, by: text, writer: text, since: text })
+const Typed = z.object({ kb: text, by: text, writer: text, onBehalfOf: z.string().max(400).default(''), since: text })
 type Typed = z.output<typeof Typed>
 
 export const undoPageRoutes = consolePages({ people: 'curator' }, (pages, ctx) => {
@@ -21,7 +21,9 @@ export const undoPageRoutes = consolePages({ people: 'curator' }, (pages, ctx) =
     async act(sent) {
       const typed = sent.body
       const since = /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(typed.since) ? `${typed.since}:00Z` : typed.since
-      const input = parseSent(UndoInput, { by: typed.by, writer: typed.writer.trim(), since })
+      const onBehalfOf = typed.onBehalfOf.trim()
+      const only = onBehalfOf === '' ? {} : { onBehalfOf }
+      const input = parseSent(UndoInput, { by: typed.by, writer: typed.writer.trim(), ...only, since })
       const { reversals, message } = await proposeUndo(ctx, sent.caller, typed.kb, input)
       const first = reversals[0]?.candidateId ?? undefined
       if (first === undefined) return undoPage(sent, { typed, notice: message })
@@ -47,6 +49,10 @@ export const undoPageRoutes = consolePages({ people: 'curator' }, (pages, ctx) =
           text('writer', 'Name', {
             hint: 'The name of a key, connector or model, the e-mail address of a person, or the UUID of a Source.',
             ...{ required: true, maxlength: 200 },
+          }),
+          text('onBehalfOf', 'Only on behalf of', {
+            hint: 'The id of an end user whom the writer named in its candidates. Empty: all that it wrote.',
+            maxlength: 400,
           }),
           text('since', 'Since', {
             hint: 'A day or a time in UTC, such as 2026-11-26 or 2026-11-26T08:00:00Z.',

@@ -28,6 +28,7 @@ export const QueueParams = z.object({
   zone: orBlank(z.enum([...Zone.options, 'none'])),
   tag: text(100),
   assignee: text(300),
+  onBehalfOf: text(400),
   for: orBlank(z.literal('me')),
   text: text(maxText),
   show: orBlank(z.enum(shows)),
@@ -95,7 +96,7 @@ export function candidateUrl(id: string, params: QueueParams, more: More = {}, a
 }
 
 function queryOf(params: QueueParams, more: More): More {
-  const { kb, for: whose, status, zone, kind, connector, tag, assignee, text, show } = params
+  const { kb, for: whose, status, zone, kind, connector, tag, assignee, onBehalfOf, text, show } = params
   const other = status === 'pending' ? undefined : status
-  return { kb, for: whose, status: other, zone, kind, connector, tag, assignee, text, show, ...more }
+  return { kb, for: whose, status: other, zone, kind, connector, tag, assignee, onBehalfOf, text, show, ...more }
 }

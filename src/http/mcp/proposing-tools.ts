@@ -6,6 +6,7 @@ import {
   CandidatePath,
   CandidateReceipt,
   CandidateState,
+  EndUser,
   SentCandidatePage,
   SentCandidateQuery,
 } from '../../contract/candidates.ts'
@@ -38,6 +39,7 @@ const Proposal = z.object({
   reason: z.string().max(2000).optional().describe('Why, for the curator.'),
   confidence: z.number().min(0).max(1).optional().describe('How sure you are, from 0 to 1.'),
   model: z.string().max(100).optional().describe('Name of the model that writes this.'),
+  onBehalfOf: EndUser.optional().describe('The person for whom you write this, if several share your key.'),
   preview: z.boolean().default(false).describe('`true`: only say what the policy would decide. Nothing is stored.'),
 })
 
@@ -71,7 +73,7 @@ export function addProposing(server: McpServer, exchange: Exchange): void {
     async run({ preview, ...proposal }) {
       const { kb, action, title, content, confidence = null, seqId } = complete(proposal)
       const known = seqId === undefined ? undefined : await readNeuron(ctx, caller, { kb, seqId })
-      const { tags, replaceTags, path, sourceUrl, reason, model, baseVersion } = proposal
+      const { tags, replaceTags, path, sourceUrl, reason, model, baseVersion, onBehalfOf } = proposal
       const input = {
         ...({
           knowledgeBaseId: kb,
@@ -89,6 +91,7 @@ export function addProposing(server: McpServer, exchange: Exchange): void {
           sourceUrl,
           reason,
           model,
+          onBehalfOf,
         }),
       }
       const intent = action === 'removal' ? { removes: true } : { isSubject: title === undefined }
@@ -138,7 +141,9 @@ export function addProposing(server: McpServer, exchange: Exchange): void {
     input: own.extend({
       content,
       title: title.optional(),
-      ...Proposal.pick({ sourceUrl: true, tags: true, baseVersion: true, reason: true, model: true }).shape,
+      ...Proposal.pick({
+        ...{ sourceUrl: true, tags: true, baseVersion: true, reason: true, model: true, onBehalfOf: true },
+      }).shape,
     }),
     output: CandidateReceipt,
     rate: 'write',

@@ -1,3 +1,4 @@
+import type { EndUser } from '../../contract/candidates.ts'
 import { ValidationError } from '../../contract/errors.ts'
 import type { CandidateKind, CandidateStatus, Zone } from '../../contract/vocabulary.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
@@ -9,7 +10,7 @@ import {
   requestedChanges,
   versionNumber,
 } from '../../rules/candidates/candidate.ts'
-import { parseMetadata, readMetadata, textsOf } from '../../rules/candidates/metadata.ts'
+import { endUserOf, isClient, parseMetadata, readMetadata, textsOf } from '../../rules/candidates/metadata.ts'
 import { authorsOf, senderOf, votesOn } from '../../rules/deciding.ts'
 import { doorOf } from '../../rules/neurons/first-come.ts'
 import { tagKey } from '../../rules/neurons/tag.ts'
@@ -37,6 +38,8 @@ export type CandidateRow = {
   warnings: string[]
   createdAt: string
   createdBy: string
+  /** End user on whose behalf it was sent, according to its sender. */
+  endUser: EndUser | null
   /** Number of the present version. */
   version: number
   tags: string[]
@@ -69,15 +72,15 @@ export function indexCandidate({ write: sql }: Projection, candidate: Candidate,
   // A crash between the two refs of an automatic approval leaves it unfinished.
   const unfinished = verdict.approve && lastVerdict(candidate) === undefined ? 1 : 0
   const asked = requestedChanges(candidate) ?? null
-  const sender = senderOf(candidate)
+  const [sender, endUser] = [senderOf(candidate), endUserOf(candidate) ?? null]
   const { row, isKnown } = indexWords(sql, candidate, textKey)
   sql.run`INSERT OR REPLACE INTO candidates (id, blob, status, kind, title, connector, confidence, impact, zone, red, target,
-      removes, reverts, warnings, created_at, created_by, sender, revision, dismissal, asked, assignee, unfinished, origin, fingerprint, model, reason, tags, tests, title_key, text_key,
+      removes, reverts, warnings, created_at, created_by, sender, end_user, revision, dismissal, asked, assignee, unfinished, origin, fingerprint, model, reason, tags, tests, title_key, text_key,
       word_row, path_key, authors, voters)
     VALUES (${id}, ${blob}, ${status}, ${kind}, ${title}, ${connector}, ${confidence}, ${impactEstimate ?? 0}, ${verdict.zone},
       ${verdict.zone === 'red' ? 1 : 0}, ${target}, ${Number(removes)}, ${Number(candidate.reverts === true)}, ${JSON.stringify(verdict.warnings)}, ${candidate.createdAt},
       ${candidate.createdBy.name}, ${/^(?:key|user|git|source):/.test(sender) ? sender : null},
-      ${versionNumber(candidate)}, ${lastVerdict(candidate)?.reason ?? null}, ${asked && JSON.stringify({ reason: asked.reason ?? '', at: asked.at, by: asked.by.name })},
+      ${endUser && JSON.stringify(endUser)}, ${versionNumber(candidate)}, ${lastVerdict(candidate)?.reason ?? null}, ${asked && JSON.stringify({ reason: asked.reason ?? '', at: asked.at, by: asked.by.name })},
       ${assigneeOf(candidate) ?? null}, ${unfinished}, ${origin}, ${fingerprint}, ${model}, ${verdict.reason}, ${JSON.stringify(tags)}, ${Number((candidate.tests ?? []).length > 0)},
       ${titleKey(title)}, ${textKey}, ${row}, ${pathKeyOf(candidate)}, ${JSON.stringify(authorsOf(candidate).map(({ id }) => id))}, ${votersOf(candidate)})`
   if (isKnown) sql.run`DELETE FROM candidate_tags WHERE id = ${id}`
@@ -102,11 +105,6 @@ function saidOf({
   return { origin: fingerprint === null ? null : (text('filename') ?? null), fingerprint, model }
 }
 
-/** True if a key, a person or a visitor sent the candidate over HTTP. */
-function isClient({ createdBy }: Pick<Candidate, 'createdBy'>): boolean {
-  return /^(?:key|user|visitor):/.test(createdBy.id)
-}
-
 export type OriginRow = CandidateRow & { fingerprint: string }
 
 /** SQL that joins candidates with their approvals. `orPending` also keeps candidates that have none. */
@@ -118,7 +116,7 @@ export function candidatesWhere(sql: Sql, conditions: SqlQuery, joins = orPendin
   const rows = allRows(
     sql,
     query`SELECT id, candidates.blob, status, kind, candidates.title, connector, confidence, nullif(impact, 0) AS impact, zone,
-        target, removes, reverts, warnings, candidates.created_at AS createdAt, created_by AS createdBy, candidates.tags, tests, reason,
+        target, removes, reverts, warnings, candidates.created_at AS createdAt, created_by AS createdBy, end_user AS endUser, candidates.tags, tests, reason,
         revision AS version, dismissal, asked, assignee, fingerprint, title_key AS titleKey, text_key AS textKey, unfinished,
         seq_id AS seqId, document_id AS documentId, oid AS "commit"
       FROM candidates ${joins} WHERE ${conditions}`,
@@ -131,6 +129,7 @@ export function candidatesWhere(sql: Sql, conditions: SqlQuery, joins = orPendin
     tags: JSON.parse(String(row.tags)),
     hasTests: tests === 1,
     asked: JSON.parse(String(row.asked)),
+    endUser: JSON.parse(String(row.endUser)),
     approvedByPolicy: unfinished === 1,
     approval: commit === null ? undefined : ({ seqId, documentId, commit } as CandidateRow['approval']),
   }))

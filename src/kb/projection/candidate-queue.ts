@@ -18,6 +18,8 @@ export type QueueFilter = {
   tag?: string | undefined
   /** Assignee, as in `CandidateRow.assignee`. */
   assignee?: string | undefined
+  /** Id of the end user on whose behalf it was sent. */
+  onBehalfOf?: string | undefined
   /** Words to find in the title or at the beginning of the content. */
   text?: string | undefined
   /** True to list only the first candidate of each {@link bundleOf}. */
@@ -80,6 +82,7 @@ function matching({
   tag,
   text,
   assignee,
+  onBehalfOf,
   bundles,
   asked,
 }: QueueFilter & { status: CandidateStatus }): SqlQuery {
@@ -96,6 +99,7 @@ function matching({
     }
     ${tag === undefined ? nothing : query`AND id IN (SELECT id FROM candidate_tags WHERE key = ${tagKey(tag)})`}
     ${assignee === undefined ? nothing : query`AND assignee = ${assignee}`}
+    ${forEndUser(onBehalfOf)}
     ${asked === undefined ? nothing : query`AND status = 'pending' AND ${askedOf(asked)}`}
     ${
       words === undefined
@@ -218,19 +222,30 @@ export function lastOfSenders(sql: Sql, kind: CandidateKind, limit: number): { i
     ) ORDER BY red DESC, impact DESC, id` as { id: string; blob: string }[]
 }
 
-export type SentFilter = {
-  status?: CandidateStatus | undefined
+/** Returns the condition for candidates that were sent on behalf of an end user; none without one. */
+export function forEndUser(id: string | undefined): SqlQuery {
+  return id === undefined ? nothing : query`AND end_user IS NOT NULL AND end_user ->> 'id' = ${id}`
+}
+
+export type SentFilter = Pick<QueueFilter, 'status' | 'onBehalfOf'> & {
   /** Limits the result to candidates of which a curator waits for a new version. */
   state?: 'changes_requested' | undefined
   below?: string | undefined
   limit: number
 }
 
-export function sentBy(sql: Sql, sender: string, { status, state, below, limit }: SentFilter): CandidateRow[] {
+export function sentBy(
+  sql: Sql,
+  sender: string,
+  { status, state, onBehalfOf, below, limit }: SentFilter,
+): CandidateRow[] {
   const ofStatus = status === undefined ? nothing : query`AND status = ${status}`
   const asked = state === undefined ? nothing : query`AND asked IS NOT NULL AND status = 'pending'`
   const before = below === undefined ? nothing : query`AND id < ${below}`
-  return candidatesWhere(sql, query`sender = ${sender} ${ofStatus} ${asked} ${before} ORDER BY id DESC LIMIT ${limit}`)
+  return candidatesWhere(
+    sql,
+    query`sender = ${sender} ${ofStatus} ${asked} ${forEndUser(onBehalfOf)} ${before} ORDER BY id DESC LIMIT ${limit}`,
+  )
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Version of the projection. Raise it whenever the tables or their derived content change: an older projection is dropped and rebuilt. */
-export const projectionVersion = 37
+export const projectionVersion = 38
 
 export const projectionTables = [
   'meta',
@@ -84,11 +84,11 @@ export const projectionSchema = `
   CREATE TABLE page_sources (source TEXT NOT NULL, seq_id TEXT NOT NULL, PRIMARY KEY (source, seq_id)) WITHOUT ROWID, STRICT;
   CREATE INDEX page_sources_by_page ON page_sources (seq_id);
 
-  -- sender: a key or a person, or of a page that ingest made, the edition of its Source
+  -- sender: a key or a person, or of a page that ingest made, the edition of its Source; end_user: on whose behalf, as JSON
   CREATE TABLE candidates (
     id TEXT PRIMARY KEY, blob TEXT NOT NULL, status TEXT NOT NULL, kind TEXT NOT NULL, title TEXT NOT NULL,
     connector TEXT NOT NULL, confidence REAL, impact INTEGER, zone TEXT, red INTEGER NOT NULL, target TEXT,
-    removes INTEGER NOT NULL, reverts INTEGER NOT NULL, warnings TEXT NOT NULL, created_at TEXT NOT NULL, created_by TEXT NOT NULL, sender TEXT,
+    removes INTEGER NOT NULL, reverts INTEGER NOT NULL, warnings TEXT NOT NULL, created_at TEXT NOT NULL, created_by TEXT NOT NULL, sender TEXT, end_user TEXT,
     revision INTEGER NOT NULL, dismissal TEXT, asked TEXT, assignee TEXT, unfinished INTEGER NOT NULL,
     origin TEXT, fingerprint TEXT, model TEXT, reason TEXT NOT NULL, tags TEXT NOT NULL, tests INTEGER NOT NULL,
     title_key TEXT NOT NULL, text_key TEXT NOT NULL, word_row INTEGER NOT NULL, path_key TEXT, authors TEXT NOT NULL, voters TEXT
@@ -153,6 +153,7 @@ export const lateIndexes: Readonly<Record<'main' | 'queue', readonly Index[]>> =
       isScattered: true,
     },
     { name: 'candidates_by_model', sql: 'ON candidates (model) WHERE model IS NOT NULL' },
+    { name: 'candidates_by_end_user', sql: `ON candidates (end_user ->> 'id') WHERE end_user IS NOT NULL` },
     { name: 'candidates_by_sender', sql: 'ON candidates (sender, id) WHERE sender IS NOT NULL' },
     { name: 'candidates_voted_on', sql: `ON candidates (id) WHERE voters IS NOT NULL AND status = 'pending'` },
     { name: 'candidate_tags_by_key', sql: 'ON candidate_tags (key)', isScattered: true },

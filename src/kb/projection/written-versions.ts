@@ -1,24 +1,32 @@
 import type { UndoInput } from '../../contract/undo.ts'
 import { followsRename } from '../../rules/candidates/candidate.ts'
 import { madeBelow } from './candidate-index.ts'
+import { forEndUser } from './candidate-queue.ts'
 import type { AllTables } from './projection.ts'
 import { allRows, query, type SqlQuery } from './sql-query.ts'
 
-/** Selects changes of main by their writer: some senders, one model, or one connector, with places of a prefix. */
-export type Writer = { senders: readonly string[] } | { model: string } | { connector: string; prefix?: string }
+/**
+ * Selects changes of main by their writer: some senders, one model, or one connector, with places of a prefix; of these, only what was sent
+ * on behalf of one end user.
+ */
+export type Writer = ({ senders: readonly string[] } | { model: string } | { connector: string; prefix?: string }) &
+  Pick<UndoInput, 'onBehalfOf'>
 
 /**
  * Returns the parameters of an undo that reverts an approved candidate, together with all later changes of its sender, Source, or
  * connector.
  */
-export function undoOf(sql: AllTables, candidateId: string): Pick<UndoInput, 'by' | 'writer' | 'since'> | undefined {
-  const row = sql.get`SELECT sender, connector, at FROM candidates JOIN approvals ON candidate_id = candidates.id
+export function undoOf(
+  sql: AllTables,
+  candidateId: string,
+): Pick<UndoInput, 'by' | 'writer' | 'since' | 'onBehalfOf'> | undefined {
+  const row = sql.get`SELECT sender, connector, at, end_user ->> 'id' AS endUser FROM candidates JOIN approvals ON candidate_id = candidates.id
     JOIN commits USING (position) WHERE candidates.id = ${candidateId}`
   if (row === undefined) return undefined
   const [, kind, id] = /^(key|git|user|source):(.*)$/s.exec(String(row.sender)) ?? []
-  const since = String(row.at)
-  if (id === undefined) return { by: 'connector', writer: String(row.connector), since }
-  return { by: kind === 'source' ? kind : kind === 'user' ? 'person' : 'key', writer: id, since }
+  const rest = { since: String(row.at), ...(row.endUser !== null && { onBehalfOf: String(row.endUser) }) }
+  if (id === undefined) return { by: 'connector', writer: String(row.connector), ...rest }
+  return { by: kind === 'source' ? kind : kind === 'user' ? 'person' : 'key', writer: id, ...rest }
 }
 
 /** Version of a Neuron. A removal has no blob. `by`: author, unless it is the selected writer. */
@@ -39,7 +47,7 @@ export function writtenSince(sql: AllTables, writer: Writer, since: string): Map
     sql,
     query`WITH brought AS MATERIALIZED (
         SELECT candidates.id, seq_id, position FROM candidates JOIN approvals ON candidate_id = candidates.id
-        JOIN commits USING (position) WHERE at >= ${since} AND ${isOf(writer)}
+        JOIN commits USING (position) WHERE at >= ${since} AND ${isOf(writer)} ${forEndUser(writer.onBehalfOf)}
       ), theirs AS (
         SELECT v.seq_id, v.version FROM brought JOIN versions v ON v.candidate_id = brought.id
           AND v.seq_id = brought.seq_id AND v.position = brought.position

@@ -6,6 +6,9 @@ import { parseSeqId } from '../../rules/neurons/seq-id.ts'
 import { inert } from '../../rules/text/inert.ts'
 import { oneLine } from '../../rules/text/lines.ts'
 
+/** Maximum characters of a trailer's value: a name and an id of 200 each, all of them emojis. */
+const maxTrailer = 1_000
+
 /**
  * Formats a commit message: a subject and trailers. Nothing in a title or a name can add a trailer, since each value stays on its line and
  * the block is the message's last. A forge takes no action on the text of a title.
@@ -16,7 +19,7 @@ export function commitMessage(
   body: readonly string[] = [],
 ): string {
   const pairs = isList(trailers) ? trailers : Object.entries(trailers)
-  const lines = pairs.map(([name, value]) => `${name}: ${oneLine(value, 200)}`)
+  const lines = pairs.map(([name, value]) => `${name}: ${oneLine(value, maxTrailer)}`)
   return inert(
     [oneLine(subject, 120), ...(body.length > 0 ? [body.join('\n')] : []), `${lines.join('\n')}\n`].join('\n\n'),
   )

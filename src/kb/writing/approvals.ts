@@ -14,6 +14,7 @@ import {
   policyActor,
   type VotedPage,
 } from '../../rules/candidates/candidate.ts'
+import { endUserOf } from '../../rules/candidates/metadata.ts'
 import {
   authorsOf,
   type Decider,
@@ -80,7 +81,16 @@ export async function awaitedApprovals(
   return missingApprovals(settings, await Promise.all(touched), judged, kb.people.whoIs)
 }
 
-/** Returns trailers with the approvers of a commit: those who voted for its pages, and last its author. Must run within a write. */
+/** Returns trailers with the end users on whose behalf candidates were sent. */
+export function endUserTrailers(candidates: readonly Candidate[]): [string, string][] {
+  const named = candidates.flatMap((candidate) => endUserOf(candidate) ?? [])
+  return [...new Set(named.map(({ id, name = id }) => `${name} <${id}>`))].map((value) => ['On-Behalf-Of', value])
+}
+
+/**
+ * Returns trailers with the end users behind the pages of a commit, and its approvers: those who voted for the pages, and last its author.
+ * Must run within a write.
+ */
 export async function approverTrailers(
   kb: KnowledgeBase,
   staging: Staging,
@@ -92,7 +102,11 @@ export async function approverTrailers(
   const votes = await standingVotes(await kb.settings(staging), judged, whoIs)
   if (votes.size > 0) votes.delete((await whoIs(by.id)).id)
   const approver = policyIds.has(by.id) ? policyActor : by
-  return [...votes.values(), approver].map(({ id, name }) => ['Approved-By', `${name} <${id}>`])
+  const approvers = [...votes.values(), approver].map(({ id, name }): [string, string] => [
+    'Approved-By',
+    `${name} <${id}>`,
+  ])
+  return [...endUserTrailers(of.map(({ candidate }) => candidate)), ...approvers]
 }
 
 /**

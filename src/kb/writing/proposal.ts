@@ -46,7 +46,7 @@ export type Proposal = {
 /** Metadata keys that get a front matter key of their own, or control the approval; all others are stored in `metadata`. */
 const surfaced: ReadonlySet<string> = new Set([
   ...['connector', 'sourceUrl', 'tags', 'audience', 'targetNeuron', 'actionZone', 'path'],
-  ...['baseCommit', 'baseVersion', 'replaceTags'],
+  ...['baseCommit', 'baseVersion', 'replaceTags', 'onBehalfOf'],
 ])
 
 /**

@@ -21,7 +21,10 @@ export type OpenedContent = {
 export const unreadableHead = 'opens with front matter that may hide the page, of which some cannot be read'
 
 /** Keys that only the server sets, and keys that describe a request rather than the page. */
-const reservedKeys = ['seqId', 'id', 'candidate', 'sources', 'baseCommit', 'baseVersion', 'replaceTags'] as const
+const reservedKeys = [
+  ...(['seqId', 'id', 'candidate', 'sources'] as const),
+  ...(['baseCommit', 'baseVersion', 'replaceTags', 'onBehalfOf'] as const),
+]
 
 /** Maximum number of blocks after the first one that are examined. */
 const maxBlocks = 3

@@ -57,6 +57,7 @@ export function toSummary(ctx: Context, kbId: string, row: CandidateRow): Candid
     kbId,
     impactEstimate: impact,
     queueUrl: ctx.urls.candidate(id),
+    ...(row.endUser === null ? {} : { onBehalfOf: row.endUser }),
     ...(row.assignee === null ? {} : { assignee: row.assignee }),
     ...(row.asked === null || status !== 'pending' ? {} : { changesRequested: row.asked }),
     ...(removes ? { removes } : {}),
@@ -74,13 +75,13 @@ type SentRow = Pick<QueuedRow, 'row'> & { kbId: string }
 export async function listSentCandidates(
   ctx: Context,
   caller: Caller,
-  { kb: kbName, status, state, cursor, limit }: SentCandidateQuery,
+  { kb: kbName, cursor, limit, ...filter }: SentCandidateQuery,
 ): Promise<SentCandidatePage> {
   const below = cursor === undefined ? undefined : decodeCursor(cursor, isUuid)
   const kbs = await queuedKbs(ctx, caller, kbName)
   const found: SentRow[] = []
   for (const { identity, read } of kbs) {
-    const rows = (await read((sql) => sentBy(sql, caller.id, { status, state, below, limit: limit + 1 }))) ?? []
+    const rows = (await read((sql) => sentBy(sql, caller.id, { ...filter, below, limit: limit + 1 }))) ?? []
     found.push(...rows.map((row) => ({ row, kbId: identity.id })))
   }
   const page = found.toSorted((a, b) => (a.row.id < b.row.id ? 1 : -1)).slice(0, limit)
@@ -109,7 +110,7 @@ async function shown(ctx: Context, caller: Caller, rows: readonly SentRow[]): Pr
   const views = new Map<string, KbView>()
   const candidates: SentCandidate[] = []
   for (const { row, kbId } of rows) {
-    const { candidateId, kind, title, version, status, createdAt, queueUrl, changesRequested } = toSummary(
+    const { candidateId, kind, title, version, status, createdAt, queueUrl, onBehalfOf, changesRequested } = toSummary(
       ctx,
       kbId,
       row,
@@ -119,6 +120,7 @@ async function shown(ctx: Context, caller: Caller, rows: readonly SentRow[]): Pr
     if (view !== undefined) views.set(kbId, view)
     candidates.push({
       ...{ candidateId, kbId, kind, title, version, status, createdAt, queueUrl },
+      ...(onBehalfOf && { onBehalfOf }),
       verdict: { zone, reason },
       ...(changesRequested && { changesRequested: { reason: changesRequested.reason, at: changesRequested.at } }),
       ...(status === 'dismissed' && dismissal !== null ? { reason: dismissal } : {}),

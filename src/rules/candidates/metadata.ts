@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { EndUser } from '../../contract/candidates.ts'
 import { ValidationError } from '../../contract/errors.ts'
 import { faultOf } from '../../contract/faults.ts'
 import { ObjectId } from '../../contract/identifiers.ts'
@@ -6,6 +7,7 @@ import { prototypeKeys } from '../../contract/json.ts'
 import { Zone } from '../../contract/vocabulary.ts'
 import { portablePath } from '../paths/portable-path.ts'
 import { hasBadCharacters, oneLine } from '../text/lines.ts'
+import type { Candidate } from './candidate.ts'
 
 const maxBytes = 16 * 1024
 const maxKeys = 64
@@ -59,10 +61,29 @@ export function textsOf(metadata: string | null): (key: string) => string | unde
   }
 }
 
-/** Reads the known keys. Throws ValidationError with `fieldErrors.metadata` for a value of the wrong type; nothing is coerced. */
-export function readMetadata(data: Record<string, unknown>): MetadataFields {
+/** True if a key, a person or a visitor sent a candidate over HTTP. */
+export function isClient({ createdBy }: Pick<Candidate, 'createdBy'>): boolean {
+  return /^(?:key|user|visitor):/.test(createdBy.id)
+}
+
+/** Returns the end user on whose behalf a client sent a candidate. */
+export function endUserOf({ metadata, createdBy }: Pick<Candidate, 'metadata' | 'createdBy'>): EndUser | undefined {
+  if (metadata === null || !isClient({ createdBy })) return undefined
+  return z.object({ onBehalfOf: EndUser }).safeParse(JSON.parse(metadata)).data?.onBehalfOf
+}
+
+/** Returns how the reason of an undo names an end user. */
+export function forWhom(id: string): string {
+  return ` on behalf of ${id}`
+}
+
+/**
+ * Reads the known keys. Throws ValidationError with `fieldErrors.metadata` for a value of the wrong type; nothing is coerced.
+ * @param known fields to check; {@link SentFields} for metadata that was just sent
+ */
+export function readMetadata(data: Record<string, unknown>, known: typeof Fields = Fields): MetadataFields {
   if (Object.keys(data).length === 0) return { tags: [] }
-  const result = Fields.safeParse(data, { error: faultOf })
+  const result = known.safeParse(data, { error: faultOf })
   if (!result.success) {
     throw invalid(...result.error.issues.map((issue) => `${issue.path.join(' ')} ${issue.message}`))
   }
@@ -114,6 +135,9 @@ const Fields = z.object({
   baseVersion: z.int().positive().nullish(),
   replaceTags: z.boolean().nullish(),
 })
+
+/** Fields of metadata that is submitted. A record of before may have another value of `onBehalfOf`, which names nobody. */
+export const SentFields = Fields.extend({ onBehalfOf: EndUser.nullish() })
 
 function parseJson(text: string): unknown {
   if (Buffer.byteLength(text) > maxBytes) throw invalid(`must be at most ${maxBytes} bytes`)

@@ -11,7 +11,7 @@ test('proposes to take back what a writer wrote, or only says what it would prop
     kind: 'external-feed',
     title: 'Spam\n\u202eof all',
     content: 'Buy.',
-    metadata: { model: 'm-1' },
+    metadata: { model: 'm-1', onBehalfOf: { id: 'u-17' } },
   }
   const { body: sent } = await request('POST', '/api/v1/queue/candidates', { as: tokens.app, body })
   await request('POST', `/api/v1/queue/candidates/${sent.candidateId}/approve`, { as: tokens.curator })
@@ -24,6 +24,10 @@ test('proposes to take back what a writer wrote, or only says what it would prop
   })
   const none = await undo('--model m-2 --since 1h')
   expect([none.code, none.stdout]).toEqual([0, expect.stringContaining('nothing to take back')])
+  const ofOther = await undo('--model m-1 --since 1h --on-behalf-of u-1')
+  expect([ofOther.code, ofOther.stdout]).toEqual([0, expect.stringContaining('on behalf of u-1 since')])
+  const ofOne = await undo('--model m-1 --since 1h --on-behalf-of u-17 --dry-run')
+  expect(ofOne.stdout).toContain(reversal)
   const done = await undo('--key app --since 2026-01-01T00:00:00Z')
   expect(done.stdout).toContain(`${reversal}In the queue, a reversal of 1 Neuron waits.\n${url}/queue/`)
   const { reversals } = JSON.parse((await undo('--connector api --since 2d --json')).stdout)

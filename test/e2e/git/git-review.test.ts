@@ -22,7 +22,9 @@ async function withPending(): Promise<{ product: Product; seqId: string; clone: 
   const product = await soundProduct()
   const seqId = await approved(product, 'Policy', body)
   const edit = await submitted(product, 'Policy', body.replace('Two.', 'Two, better.'), correctionOf(seqId))
-  const added = await submitted(product, 'Brand new', 'Hello.')
+  const added = await submitted(product, 'Brand new', 'Hello.', {
+    metadata: { onBehalfOf: { id: 'u-17', name: 'Ann' } },
+  })
   return { product, seqId, edit, added, clone: await Clone.of(product, product.tokens.curator) }
 }
 
@@ -78,6 +80,9 @@ test.each(['merge', 'squash', 'rebase', 'cherry-pick'])(
     })
     expect((await neuron(product, 'handbook_00000002')).body).toMatchObject({ version: 1, content: 'Hello.' })
     expect((await clone.run('fetch', 'origin', head(edit))).stderr).toContain("couldn't find remote ref")
+    await clone.git('fetch', '--quiet', 'origin')
+    const named = '--format=%(trailers:key=On-Behalf-Of,valueonly)'
+    expect((await clone.git('log', '-1', '--first-parent', named, 'origin/main')).trim()).toBe('Ann <u-17>')
   },
 )
 
