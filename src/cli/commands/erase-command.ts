@@ -27,6 +27,7 @@ const erased = {
   text: repeatable(list, '<string>', 'a text, wherever it stands, in one line'),
   source: repeatable(list, '<uuid>', 'a Source, in all its editions, with the pages made of it'),
   person: repeatable(list, '<email>', "a person's name and address, wherever they stand"),
+  onBehalfOf: repeatable(list, '<id>', 'an end user on whose behalf candidates were sent, wherever they are named'),
   by: repeatable(list, '<email>', 'an administrator who decided it, for the audit'),
   dryRun: flag('only report what would be removed'),
 }
@@ -50,7 +51,8 @@ export function addEraseCommand(program: Command): void {
         '\nStop the server first; in a cluster, every node.\n\nExample:\n  ganglion erase --kb handbook --neuron handbook_00000042',
       ),
     z.object({ ...erased, resume }),
-    async ({ neuron = [], text = [], source = [], person = [], by = [], dryRun, resume, ...selection }, settings) => {
+    async ({ neuron = [], text = [], source = [], person = [], onBehalfOf = [], by = [], ...options }, settings) => {
+      const { dryRun, resume, ...selection } = options
       const { dataDir } = settings
       requireDataDirectory(settings)
       const environment = { ...settings, isAlone: true }
@@ -61,10 +63,10 @@ export function addEraseCommand(program: Command): void {
         const wasCutOff = await finish()
         if (resume)
           return { json: { wasCutOff }, text: wasCutOff ? 'The erasure is finished.' : 'There is none to finish.' }
-        const things = { neurons: neuron, texts: text, sources: source, people: person }
+        const things = { neurons: neuron, texts: text, sources: source, people: person, endUsers: onBehalfOf }
         const request = { ...things, decidedBy: by }
         if (Object.values(things).every(({ length }) => length === 0))
-          throw new UsageError('one of --neuron, --text, --source and --person is needed')
+          throw new UsageError('one of --neuron, --text, --source, --person and --on-behalf-of is needed')
         const { kbs, plan, places } = await withContext(environment, async (ctx) => {
           const kbs = await select(ctx, selection)
           const [kb, other] = kbs
@@ -138,20 +140,28 @@ function linked({ forge }: ErasurePlan): string[] {
   ]
 }
 
-function summary({ seqIds, candidates, texts, sources, people, forge }: ErasurePlan) {
+function summary({ seqIds, candidates, texts, sources, people, endUsers, forge }: ErasurePlan) {
   return {
     neurons: seqIds,
     candidates: candidates.length,
     texts: texts.length,
     sources: sources.map(({ id }) => id),
     people,
+    endUsers: endUsers.length,
     forge,
   }
 }
 
 /** Summarizes an erasure without the erased texts, because the audit keeps the summary. */
-function textOf({ seqIds, candidates, texts, sources, people }: ErasurePlan, verb: string): string {
-  const counts = { Neuron: seqIds, candidate: candidates, text: texts, Source: sources, account: people }
+function textOf({ seqIds, candidates, texts, sources, people, endUsers }: ErasurePlan, verb: string): string {
+  const counts = {
+    Neuron: seqIds,
+    candidate: candidates,
+    text: texts,
+    Source: sources,
+    account: people,
+    'end user': endUsers,
+  }
   const parts = Object.entries(counts).flatMap(([noun, { length }]) => (length > 0 ? [counted(length, noun)] : []))
   return `${parts.join(', ')} ${verb}: ${seqIds.join(', ')}`.replace(/: $/, '')
 }

@@ -5,7 +5,9 @@ import { formatNeuron, type NeuronFile, parseNeuronFile } from '../../markdown/f
 import { allTags } from '../../markdown/page-tags.ts'
 import { isInternal } from '../../rules/access/audience.ts'
 import { type Candidate, followsRename } from '../../rules/candidates/candidate.ts'
-import { parseMetadata, readMetadata, textsOf } from '../../rules/candidates/metadata.ts'
+import { endUserOf, forWhom, parseMetadata, readMetadata, textsOf } from '../../rules/candidates/metadata.ts'
+import { inert } from '../../rules/text/inert.ts'
+import { oneLine } from '../../rules/text/lines.ts'
 import { erasedWord, TextForms } from './text-forms.ts'
 
 export type FileKind = 'page' | 'record' | 'file'
@@ -24,6 +26,8 @@ export type ErasedThings = {
   contents: Readonly<Record<string, string>>
   /** Texts to erase everywhere. `isWord`: whole words only. */
   texts: readonly { text: string; isWord: boolean }[]
+  /** Ids of the end users on whose behalf candidates were sent, which may be too short to be sought as texts. */
+  endUsers: readonly string[]
   /** Time of the erasure: ISO 8601, UTC. */
   at: string
 }
@@ -61,6 +65,15 @@ export class Erasing {
     return this.#forms.replace(text)
   }
 
+  /** Returns a commit message without the texts to erase, and without the trailers that name the end users. */
+  replaceMessage(message: string): string {
+    const ends = this.#things.endUsers.map((id) => inert(`<${oneLine(id, 400)}>`))
+    const isNamed = (line: string) => ends.some((end) => line.endsWith(end))
+    return this.replace(
+      message.replace(/^On-Behalf-Of: .*$/gm, (line) => (isNamed(line) ? `On-Behalf-Of: ${erasedWord}` : line)),
+    )
+  }
+
   /** Returns the name of a file or folder without the texts to erase, including the forms in which the server derives names from titles. */
   replaceName(name: string): string {
     return this.#forms.replaceName(name)
@@ -91,7 +104,7 @@ export class Erasing {
     const own = isErased ? this.#emptied(record) : replaced === text ? record : parseCandidate(replaced)
     requireSame(recordIdentity(record), recordIdentity(own))
     if (!isErased) requireSame(recordSight(record), recordSight(own))
-    const linked = { ...own }
+    const linked = isErased ? { ...own } : this.#withoutEndUser(own, record)
     if (own.base !== null) linked.base = await named(own.base)
     if (own.mergeBase !== undefined) linked.mergeBase = await named(own.mergeBase)
     if (own.original !== undefined) linked.original = await named(own.original)
@@ -126,6 +139,22 @@ export class Erasing {
       ...(candidate !== undefined && { candidate }),
     }
     return formatNeuron(kept, `This version was erased (${version}).\n`)
+  }
+
+  /** Returns a record that does not tell on whose behalf it was sent, or what of whom it takes back. @param was with all texts */
+  #withoutEndUser(record: Candidate, was: Candidate): Candidate {
+    const { endUsers } = this.#things
+    const reason = endUsers.reduce(
+      (text, id) => text.replace(`${forWhom(id)} since `, `${forWhom(erasedWord)} since `),
+      record.verdict.reason,
+    )
+    const { data } = parseMetadata(record.metadata)
+    const isNamed = endUsers.includes(endUserOf(was)?.id ?? '')
+    return {
+      ...record,
+      verdict: { ...record.verdict, reason },
+      ...(isNamed && { metadata: JSON.stringify({ ...data, onBehalfOf: { id: erasedWord } }) }),
+    }
   }
 
   /** Empties a record, but keeps who decided. A pending candidate is dismissed. */

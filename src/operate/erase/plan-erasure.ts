@@ -2,6 +2,7 @@ import { foldEmail } from '../../contract/people.ts'
 import type { Context } from '../../kb/context.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { madeBelow } from '../../kb/projection/candidate-index.ts'
+import type { AllTables } from '../../kb/projection/projection.ts'
 import { allRows, query } from '../../kb/projection/sql-query.ts'
 import { documentOfSeqId } from '../../kb/projection/version-queries.ts'
 import { tryParseCandidate } from '../../markdown/file/candidate-file.ts'
@@ -18,6 +19,8 @@ export type ErasureRequest = {
   sources: readonly string[]
   /** E-mail addresses of people to erase. */
   people: readonly string[]
+  /** Ids of end users on whose behalf candidates were sent. */
+  endUsers?: readonly string[]
   /** E-mail addresses of the administrators who decided the erasure. */
   decidedBy: readonly string[]
 }
@@ -47,6 +50,7 @@ const leastContent = 20
 export async function planErasure(ctx: Context, kb: KnowledgeBase, request: ErasureRequest): Promise<ErasurePlan> {
   const { read: sql } = kb.projection
   const editions = await editionsOf(ctx, kb, request.sources)
+  const { endUsers = [] } = request
   const people = await Promise.all(request.people.map((email) => personOf(ctx, email)))
   const texts = [
     ...request.texts.map((text) => ({ text, isWord: false })),
@@ -55,9 +59,10 @@ export async function planErasure(ctx: Context, kb: KnowledgeBase, request: Eras
   for (const { text } of texts) {
     if (text.length < leastText || /[\r\n]/.test(text))
       throw new Error(`A text to erase must have at least ${leastText} characters, in one line.`)
-    if (/^[0-9a-f:TZ.-]*$/i.test(text) && text.length < leastDigits)
+    if (isShortNumber(text))
       throw new Error(`A text of digits must have at least ${leastDigits} characters: ids and times have them, too.`)
   }
+  texts.push(...endUsers.flatMap((id) => wordsOfEndUser(sql, id)))
   const origins = [...new Set(editions.map(({ editionOf }) => originPrefix(editionOf)))]
   const ofSources = origins.flatMap((prefix): Sent[] => {
     const sent = query`SELECT id, seq_id FROM candidates LEFT JOIN approvals ON candidate_id = id WHERE ${madeBelow(ingestConnector, prefix)}`
@@ -68,7 +73,7 @@ export async function planErasure(ctx: Context, kb: KnowledgeBase, request: Eras
   const sent = [...ofSources, ...ofReaders]
   const seqIds = [...new Set([...wanted, ...ofReaders.flatMap(({ seqId }) => seqId ?? [])])]
   const plan = {
-    ...{ seqIds, texts, at: ctx.now().toISOString() },
+    ...{ seqIds, texts, endUsers, at: ctx.now().toISOString() },
     ...{ candidates: new Set(sent.map(({ id }) => id)), pending: [] as string[] },
     ...{ paths: {} as Record<string, string>, contents: {} as Record<string, string> },
   }
@@ -105,6 +110,19 @@ export async function planErasure(ctx: Context, kb: KnowledgeBase, request: Eras
     people: people.map(({ id }) => id),
     forge: (await ctx.forgeLinks.ofKb(kb.identity.id))?.url ?? null,
   }
+}
+
+/** True for digits that may be part of an id or a time. */
+function isShortNumber(text: string): boolean {
+  return /^[0-9a-f:TZ.-]*$/i.test(text) && text.length < leastDigits
+}
+
+/** Returns the id and the names of an end user that are long enough to be sought in other texts. */
+function wordsOfEndUser(sql: AllTables, id: string): { text: string; isWord: true }[] {
+  const rows = sql.all`SELECT DISTINCT end_user ->> 'name' AS name FROM candidates
+    WHERE end_user IS NOT NULL AND end_user ->> 'id' = ${id} AND name IS NOT NULL`
+  const words = [id, ...rows.map(({ name }) => String(name))]
+  return words.flatMap((text) => (text.length < leastText || isShortNumber(text) ? [] : { text, isWord: true }))
 }
 
 /** Returns feedback of readers on answers that name, and so quote, a page or a Source, with the Neurons that it became. */

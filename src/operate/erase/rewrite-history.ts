@@ -68,8 +68,8 @@ export class HistoryRewrite {
     const [header, message] = [text.slice(0, end), text.slice(end + 2)]
     const newHeader = this.#erasing.replace(header)
     const newMessage = (await this.#isOfErased(message, erased, parents[0]))
-      ? withoutSubject(this.#erasing.replace(message))
-      : this.#erasing.replace(message)
+      ? withoutSubject(this.#erasing.replaceMessage(message))
+      : this.#erasing.replaceMessage(message)
     const isSame = newTree === tree && newParents.every((parent, at) => parent === parents[at])
     if (isSame && newHeader === header && newMessage === message) return oid
     const others = newHeader

@@ -23,6 +23,8 @@ import { openPage } from '../../../src/pages/write/open-page.ts'
 import { writePage } from '../../../src/pages/write/write-page.ts'
 import { checkPush } from '../../../src/push/checks/check-push.ts'
 import { approveCandidate, commentCandidate, dismissCandidate } from '../../../src/queue/decide-candidate.ts'
+import { readCandidate } from '../../../src/queue/read-candidate.ts'
+import { reviseCandidate } from '../../../src/queue/revise-candidate.ts'
 import { submitCandidate } from '../../../src/queue/submit-candidate.ts'
 import { proposeUndo } from '../../../src/review/propose-undo.ts'
 import { candidateIdFor } from '../../../src/rules/candidates/candidate-id.ts'
@@ -146,6 +148,41 @@ test('a Source goes with all its editions, its bytes and text, and the pages mad
   await house.sound()
   await house.reopen()
   expect(holders(dataDir, house.gitDir, needles)).toEqual([])
+})
+
+test('an end user goes from records in all versions, commits and undos, however short the id, and another stays', async () => {
+  const house = await newHouse()
+  const { app, curator } = house
+  const sentFor = (onBehalfOf: object, title: string) =>
+    candidate({ title, content: `${title}.`, metadata: JSON.stringify({ onBehalfOf, tags: ['a'] }) })
+  const gone = { id: 'q7', name: 'Zeb Quist', email: 'quist@example.org' }
+  const first = await house.propose(sentFor(gone, 'First'))
+  const { seqId } = Object(await house.approve(first))
+  const revised = await house.propose(sentFor({ id: 'q7', name: 'Zo' }, 'Second'))
+  const other = JSON.stringify({ onBehalfOf: { id: 'q77', name: 'Ann Leeds' } })
+  await reviseCandidate(house.ctx(), app, revised, { content: 'Second, of Zeb Quist.', metadata: other })
+  await house.approve(revised)
+  const since = '2020-01-01'
+  const asked = { by: 'key', writer: app.id.slice('key:'.length), since, dryRun: false } as const
+  const { reversals } = await proposeUndo(house.ctx(), curator, 'handbook', { ...asked, onBehalfOf: 'q7' })
+  expect(reversals.map((one) => one.seqId)).toEqual([seqId])
+  const needles = ['q7"', '<q7>', 'behalf of q7 ', 'Quist', 'quist', '"Zo"', 'Zo\\"']
+  await house.reopen()
+  expect(holders(house.dataDir, house.gitDir, needles).length).toBeGreaterThan(5)
+  await house.prepare({ endUsers: ['q7'] })
+  await house.finish()
+  const trailers = nativeGit(house.gitDir, ['log', '--format=%(trailers:key=On-Behalf-Of,valueonly)', 'main'])
+  expect(trailers.split('\n').filter(Boolean)).toEqual(['Ann Leeds <q77>', 'Erased'])
+  expect(await readCandidate(house.ctx(), curator, first)).toMatchObject({
+    ...{ title: 'First', status: 'approved', seqId, onBehalfOf: { id: 'Erased' } },
+    metadata: '{"onBehalfOf":{"id":"Erased"},"tags":["a"]}',
+  })
+  expect(await readCandidate(house.ctx(), curator, revised)).toMatchObject({
+    ...{ version: 2, content: 'Second, of Erased.', onBehalfOf: { id: 'q77', name: 'Ann Leeds' } },
+  })
+  await house.sound()
+  await house.reopen()
+  expect(holders(house.dataDir, house.gitDir, needles)).toEqual([])
 })
 
 test('a dry run counts where each text stands', async () => {
