@@ -46,8 +46,18 @@ type PageOptions = {
   scripts?: readonly string[]
 }
 
-/** Place in the sidebar. `holds`: where its pages are, if not below its own path. Without a place, the path is that of a single page. */
-type Link = { href: string; label: string; icon: string; least?: PersonRole; holds?: readonly string[] }
+/**
+ * Place in the sidebar. `holds`: where its pages are, if not below its own path. Without a place, the path is that of a single page.
+ * `group`: places that are listed below it while one of them is open, its own first.
+ */
+type Link = {
+  href: string
+  label: string
+  icon: string
+  least?: PersonRole
+  holds?: readonly string[]
+  group?: readonly Omit<Link, 'group'>[]
+}
 
 const places: readonly Link[] = [
   { href: '/', label: 'Home', icon: 'house', holds: [] },
@@ -60,15 +70,25 @@ const placesOfKb = (slug: string): readonly Link[] => {
   const base = kbPage(slug)
   return [
     { href: base, label: 'Overview', icon: 'book-open', holds: [] },
-    { href: `${base}/tree`, label: 'Pages', icon: 'files', holds: [`${base}/neurons`] },
-    { href: `${base}/tags`, label: 'Tags', icon: 'tags' },
-    { href: `${base}/graph`, label: 'Graph', icon: 'waypoints' },
+    {
+      ...{ href: `${base}/tree`, label: 'Pages', icon: 'files' },
+      group: [
+        { href: `${base}/tree`, label: 'Folders', icon: 'files', holds: [`${base}/tree`, `${base}/neurons`] },
+        { href: `${base}/tags`, label: 'Tags', icon: 'tags' },
+        { href: `${base}/graph`, label: 'Graph', icon: 'waypoints' },
+      ],
+    },
     { href: `${base}/chat`, label: 'Ask', icon: 'message-circle' },
     { href: `${base}/sources`, label: 'Sources', icon: 'file-text' },
-    { href: `${base}/findings`, label: 'Findings', icon: 'triangle-alert', least: 'curator' },
-    { href: `${base}/questions`, label: 'Questions', icon: 'search', least: 'curator' },
-    { href: `${base}/tests`, label: 'Answer tests', icon: 'check', least: 'curator' },
-    { href: `${base}/stale`, label: 'Pages to look at again', icon: 'history', least: 'curator' },
+    {
+      ...{ href: `${base}/findings`, label: 'Quality', icon: 'triangle-alert', least: 'curator' },
+      group: [
+        { href: `${base}/findings`, label: 'Findings', icon: 'triangle-alert' },
+        { href: `${base}/questions`, label: 'Questions', icon: 'search' },
+        { href: `${base}/tests`, label: 'Answer tests', icon: 'check' },
+        { href: `${base}/stale`, label: 'Pages to look at again', icon: 'history' },
+      ],
+    },
     { href: `${base}/sites`, label: 'Sites', icon: 'code', least: 'curator' },
     { href: `${base}/new`, label: 'New page', icon: 'plus', least: 'curator' },
     { href: `${base}/settings`, label: 'Settings', icon: 'settings', least: 'admin' },
@@ -147,11 +167,14 @@ function navigation(
 ): Html {
   const [here = path] = path.split('?')
   const shown = links.filter(({ least = 'reader' }) => reaches(role, least))
-  const current = shown.find(({ href, holds = [href] }) => {
-    return here === href || holds.some((path) => here.startsWith(`${path}/`))
-  })
+  const isHere = ({ href, holds = [href] }: Link) => here === href || holds.some((path) => here.startsWith(`${path}/`))
+  const item = (link: Link): Html => {
+    const open = link.group?.some(isHere) ? link.group : undefined
+    return html`<li><a href="${link.href}"${open === undefined && isHere(link) && html` aria-current="page"`}>${icon(link.icon)} ${link.label}</a>
+      ${open && html`<ul class="group">${open.map(item)}</ul>`}</li>`
+  }
   return html`<nav aria-label="${label}">${name !== undefined && html`<strong class="rail-title" dir="auto">${name}</strong>`}<ul>
-    ${shown.map((link) => html`<li><a href="${link.href}"${link === current && html` aria-current="page"`}>${icon(link.icon)} ${link.label}</a></li>`)}
+    ${shown.map(item)}
   </ul></nav>`
 }
 

@@ -2,6 +2,7 @@ import type { AppContext } from '../../app/open-context.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { approveCandidate, dismissCandidate, reopenCandidate } from '../../queue/decide-candidate.ts'
 import { approveBundle, dismissBundle } from '../../queue/push-bundle.ts'
+import { proposeReverse } from '../../review/propose-reverse.ts'
 import type { ReviewOutcome } from '../../review/review-candidate.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { button, form, hidden } from '../layout/form.ts'
@@ -9,7 +10,7 @@ import { type Html, html } from '../layout/html-template.ts'
 import { page, type Visit } from '../layout/page.ts'
 import { bundleMark, candidateUrl, listPath, maxResults, type QueueParams, type Result } from './view.ts'
 
-type Together = { decision: 'approve' | 'dismiss' | 'reopen'; reason?: string | undefined }
+type Together = { decision: 'approve' | 'dismiss' | 'reopen' | 'reverse'; reason?: string | undefined }
 type Picked = { id: string; seen: string }
 
 /**
@@ -43,6 +44,7 @@ async function decideOne(
       if (decision === 'dismiss') ids = await dismissBundle(ctx, caller, { ...judged, ...given })
     } else if (decision === 'approve') await approveCandidate(ctx, caller, id, { seen })
     else if (decision === 'reopen') await reopenCandidate(ctx, caller, id)
+    else if (decision === 'reverse') ids = [await proposeReverse(ctx, caller, id)]
     else await dismissCandidate(ctx, caller, id, { seen, ...given })
     return ids.map((each) => `${each}.done`)
   } catch (error) {

@@ -2,11 +2,11 @@ import { neuronPage } from '../../contract/console-paths.ts'
 import { errorTable, type GanglionError } from '../../contract/errors.ts'
 import type { CandidateReview, ReviewOutcome } from '../../review/review-candidate.ts'
 import { awaitingText } from '../../rules/deciding.ts'
-import { button, form } from '../layout/form.ts'
+import { button, form, hidden } from '../layout/form.ts'
 import { type Html, html, when } from '../layout/html-template.ts'
 import type { Visit } from '../layout/page.ts'
 import { statusLabels } from './entry-parts.ts'
-import { candidateUrl, maxResults, type QueueParams, type Result } from './view.ts'
+import { candidateUrl, listPath, maxResults, type QueueParams, type Result } from './view.ts'
 
 /** Renders the next step of a change that was just proposed. Undefined if it has been decided since, in another tab. */
 export function proposedNotice(
@@ -72,30 +72,48 @@ export function refusalText({ code, message }: Pick<GanglionError, 'code' | 'mes
   return html`<p>${errorTable[code].message}</p>`
 }
 
-/** Renders the results of decisions on several candidates. */
+/** Renders the results of decisions on several candidates: those that were not made each, and one button to undo the others. */
 export function togetherNotice(
   visit: Visit,
   decided: readonly { outcome: ReviewOutcome; result: Result }[],
   params: QueueParams,
 ): Html {
-  const count = decided.filter(({ result }) => result === 'done').length
-  const all = decided.length < maxResults ? html`${count} of ${decided.length}` : html`${count} or more`
-  return html`<h2>${all} done</h2>
-    <ul class="results">${decided.map(
-      ({ outcome, result }) => html`<li class="row">
-        <span><a href="${candidateUrl(outcome.id, params)}" dir="auto">${outcome.title}</a>: ${resultText(outcome, result)}</span>
-        ${result === 'done' && outcome.status === 'dismissed' && undoForm(visit, outcome, params)}
-      </li>`,
-    )}</ul>`
+  const done = decided.flatMap(({ outcome, result }) => (result === 'done' ? [outcome] : []))
+  const failed = decided.filter(({ result }) => result !== 'done')
+  const all = decided.length < maxResults ? html`${done.length} of ${decided.length}` : html`${done.length} or more`
+  const voted = done.filter(({ isVoted }) => isVoted).length
+  const waiting = done.filter(({ status }) => status === 'pending').length - voted
+  return html`<div class="row decided"><h2>${all} done</h2>
+      ${voted > 0 && html`<p>${voted} approved by you; others have to approve them, too.</p>`}
+      ${waiting > 0 && html`<p>${waiting} in the queue.</p>`}
+      ${decided.length < maxResults && undoTogether(visit, done, params)}</div>
+    ${
+      failed.length > 0 &&
+      html`<ul class="results">${failed.map(
+        ({ outcome, result }) =>
+          html`<li><a href="${candidateUrl(outcome.id, params)}" dir="auto">${outcome.title}</a>: ${resultText(outcome, result)}</li>`,
+      )}</ul>`
+    }`
+}
+
+/** Renders the button that puts dismissed candidates back, or proposes the reverse of approved ones. */
+function undoTogether(visit: Visit, done: readonly ReviewOutcome[], params: QueueParams): Html | undefined {
+  const [approved = [], dismissed = []] = (['approved', 'dismissed'] as const).map((status) =>
+    done.filter((outcome) => outcome.status === status),
+  )
+  const some = approved.length > 0 ? approved : dismissed
+  if (some.length === 0) return undefined
+  const label = `Undo ${some.length === 1 ? 'it' : `these ${some.length}`}`
+  return form(visit, { action: listPath(params), attributes: { class: 'undo' } }, [
+    some.map(({ id }) => hidden({ pick: `${id} -` })),
+    button(label, { class: 'second', name: 'decision', value: approved.length > 0 ? 'reverse' : 'reopen' }),
+  ])
 }
 
 function resultText(outcome: ReviewOutcome, result: Result): Html {
   if (result === 'conflict')
     return html`not approved, since the page has changed and the changes conflict. Open it to solve that.`
   if (result === 'changed') return html`not decided, since it or its page has changed since you saw it. Look again.`
-  if (result === 'failed') return html`not decided. Open it to see why.`
   if (result === 'decided' && outcome.status !== 'pending') return html`${decidedBy(outcome)} before you.`
-  if (outcome.isVoted) return html`approved by you; others have to approve it, too.`
-  if (outcome.status === 'pending') return html`waits in the queue again.`
-  return html`${outcome.status}.`
+  return html`not decided. Open it to see why.`
 }

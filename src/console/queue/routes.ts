@@ -67,7 +67,7 @@ const Picked = z
   .max(200)
   .regex(/^\S+ \S+$/)
 const BulkForm = z.object({
-  decision: z.enum(['approve', 'dismiss', 'reopen']),
+  decision: z.enum(['approve', 'dismiss', 'reopen', 'reverse']),
   pick: z.union([Picked.transform((one) => [one]), z.array(Picked).max(2 * pageLength)]).default([]),
   reason: z.string().max(2000).default(''),
   /** Confirmation of the curator to decide on candidates of the red zone. */
