@@ -58,6 +58,25 @@ test('a curator works through the queue by keyboard alone', async () => {
   expect(alarms).toEqual([])
 })
 
+test('comments and requests for changes are written and sent by keys', async () => {
+  await waiting('lynx', 1)
+  const curator = await stage().enter('curator')
+  const { page, visit, alarms } = curator
+  await visit('/queue?text=lynx')
+  await page.keyboard.press('o')
+  await listens(curator)
+  await page.keyboard.press('c')
+  await page.keyboard.type('Is this so?')
+  await page.keyboard.press('Control+Enter')
+  await page.locator('.steps', { hasText: 'Is this so?' }).waitFor()
+  await listens(curator)
+  await page.keyboard.press('c')
+  await page.keyboard.type('Say where.')
+  await page.keyboard.press('Control+Shift+Enter')
+  await page.locator('.decide', { hasText: 'asked for changes' }).waitFor()
+  expect(alarms).toEqual([])
+})
+
 test('a dismissal is taken back by a key', async () => {
   await waiting('heron', 2)
   const curator = await stage().enter('curator')

@@ -62,7 +62,7 @@ test('an answer is written while one reads, may be rated, and stands among past 
   const { page, visit, alarms, context } = await stage().enter('reader')
   await visit('/kb/handbook/chat')
   await page.getByLabel('Your question').fill('What is a candidate?')
-  await page.keyboard.press('Control+Enter')
+  await page.keyboard.press('Enter')
   await page.locator('.turn .answer a').first().waitFor()
   expect(page.url()).toMatch(/\/kb\/handbook\/chat\/[0-9a-f-]{36}$/)
   expect(await page.locator('.turn').evaluate((turn) => turn.matches(':focus'))).toBe(true)

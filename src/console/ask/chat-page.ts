@@ -210,7 +210,7 @@ export const chatPageRoutes = consolePages({}, (pages, ctx, app) => {
       ${form(visit, asking, [
         hidden({ sessionId: chat?.id ?? '' }),
         area('message', chat === undefined ? 'Your question' : 'Your next question', {
-          hint: 'The answer says what this knowledge base holds, with what it rests on. Ctrl+Enter sends.',
+          hint: 'The answer says what this knowledge base holds, with what it rests on. Enter sends, Shift+Enter begins a line.',
           ...{ required: true, maxlength: 8000, rows: 3, dir: 'auto' },
         }),
         button('Ask'),

@@ -79,7 +79,7 @@ function ask(form: HTMLFormElement): void {
   })
   stop.addEventListener('click', () => stopping?.abort())
   message.addEventListener('keydown', (event) => {
-    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
+    if (event.key !== 'Enter' || event.shiftKey || event.altKey || event.isComposing) return
     event.preventDefault()
     form.requestSubmit()
   })

@@ -50,9 +50,10 @@ function keepDrafts(form: HTMLFormElement, place: DraftPlace): void {
     timer = setTimeout(keep, delay)
   })
   form.addEventListener('keydown', (event) => {
-    if (!(event.ctrlKey || event.metaKey) || event.key !== 's') return
+    if (!(event.ctrlKey || event.metaKey) || (event.key !== 's' && event.key !== 'Enter')) return
     event.preventDefault()
-    keep()
+    if (event.key === 's') keep()
+    else form.requestSubmit(form.querySelector<HTMLElement>('button[value="publish"]'))
   })
   form.addEventListener('submit', (event) => {
     if (event.submitter?.getAttribute('name') === 'do') keep(true)

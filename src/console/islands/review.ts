@@ -32,6 +32,7 @@ const actions: Readonly<Record<string, () => void>> = {
   a: approve,
   d: () => find('[data-reason]')?.focus(),
   e: () => find('[data-edit]')?.click(),
+  c: () => find('#comment textarea')?.focus(),
   n: () => toChange('n', 1),
   p: () => toChange('p', -1),
   u: () => find('.notices [data-undo]')?.click(),
@@ -40,6 +41,14 @@ const actions: Readonly<Record<string, () => void>> = {
 
 document.addEventListener('keydown', (event) => {
   const { key, target } = event
+  if (key === 'Enter' && (event.ctrlKey || event.metaKey) && target instanceof HTMLTextAreaElement) {
+    // With Shift, the second button: a comment that asks for changes.
+    const [first, second] = target.closest('#comment')?.querySelectorAll('button') ?? []
+    const pressed = event.shiftKey ? second : first
+    if (pressed !== undefined) event.preventDefault()
+    pressed?.click()
+    return
+  }
   const isInField = target instanceof Element && target.closest(editable) !== null
   if (isInField || !isPlain(event) || !areKeysOn() || find('dialog[open]') !== null) return
   const action = actions[key]

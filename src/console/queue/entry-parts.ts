@@ -112,6 +112,7 @@ const keys: readonly [key: string, does: string][] = [
   ['a', 'Approve'],
   ['d', 'Dismiss: type a reason, Enter sends it'],
   ['e', 'Edit before approving'],
+  ['c', 'Comment: Ctrl+Enter sends it, Ctrl+Shift+Enter asks for changes'],
   ['u', 'Undo the last decision'],
   ['?', 'Show this help'],
 ]

@@ -66,7 +66,7 @@ function editorForm(visit: Visit, view: EditorView): Html {
   const { text, area } = controls
   return form(visit, { action, errors, attributes }, [
     hidden({ candidate: candidateId, base: target?.base ?? '' }),
-    text('title', 'Title', { required: true, dir: 'auto' }),
+    text('title', 'Title', { required: true, dir: 'auto', autofocus: target === undefined && errors === undefined }),
     target === undefined &&
       text('path', 'Folder and file name (optional)', {
         hint: 'Such as guides/on-call. Left empty, the page goes into a folder of this month.',
@@ -86,13 +86,13 @@ function editorForm(visit: Visit, view: EditorView): Html {
       hint: 'Reviewers see it beside the change.',
       ...{ rows: 2, maxlength: 2000, dir: 'auto' },
     }),
-    html`<div class="row">
+    html`<div class="row write-bar">
       ${button('Preview', { class: 'second', formaction: preview, formnovalidate: true })}
       ${button('Propose', { class: 'second', name: 'do', value: 'propose' })}
-      ${button('Publish', { name: 'do', value: 'publish' })}
+      ${button('Publish', { name: 'do', value: 'publish', 'aria-keyshortcuts': 'Control+Enter' })}
     </div>
     <p class="hint draft-status" role="status" data-draft-status></p>
-    <p class="hint">“Propose” puts the change into the queue for somebody to review. “Publish” approves it in your name.</p>`,
+    <p class="hint">“Propose” puts the change into the queue for somebody to review. “Publish” (Ctrl+Enter) approves it in your name.</p>`,
   ])
 }
 
