@@ -24,6 +24,7 @@ export const commands: readonly { words: readonly string[]; load: () => Promise<
   { words: ['lint'], load: async () => (await import('./commands/lint.ts')).addLintCommand },
   { words: ['ask', 'search'], load: async () => (await import('./commands/ask-command.ts')).addAskCommands },
   { words: ['review'], load: async () => (await import('./commands/review.ts')).addReviewCommand },
+  { words: ['candidate'], load: async () => (await import('./commands/candidate-command.ts')).addCandidateCommands },
   { words: ['blame'], load: async () => (await import('./commands/blame-command.ts')).addBlameCommand },
   { words: ['still-true'], load: async () => (await import('./commands/still-true-command.ts')).addStillTrueCommand },
   { words: ['undo'], load: async () => (await import('./commands/undo-command.ts')).addUndoCommand },

@@ -5,7 +5,7 @@ import { KbUuid, ObjectId, TextOrUuid, Timestamp, Uuid } from './identifiers.ts'
 import { CandidateKind, CandidateStatus, SeqId, Zone } from './vocabulary.ts'
 
 const maxTitle = 500
-const maxContentBytes = 512 * 1024
+export const maxContentBytes = 512 * 1024
 
 export const WellFormed = z
   .string()
@@ -171,36 +171,69 @@ export const CandidateBatch = z
     examples: [{ candidates: [{ kb: 'handbook', kind: 'external-feed', title: 'Hours', content: 'Nine to five.' }] }],
   })
 
-/** Batch before each candidate is checked separately. */
-export const UncheckedBatch = z.object({ candidates: z.array(z.unknown()).min(1).max(maxSubmitted) })
-
-export const CandidateResults = z
-  .object({
-    results: z
-      .array(
-        z.object({
-          status: z
-            .int()
-            .describe('Status that the candidate would have been answered with alone: 201 if it is stored.'),
-          candidate: CandidateReceipt.describe('The stored candidate.').exactOptional(),
-          error: ErrorAnswer.describe('What the candidate would have been rejected with alone.').exactOptional(),
-        }),
-      )
-      .describe('In the order of the candidates, each with `candidate` or `error`.'),
+/** Next version of one candidate in a batch, or its withdrawal. Parses to metadata as text, or none. */
+export const CandidateRevision = CandidateVersion.in
+  .extend({
+    candidateId: CandidateId,
+    content: Content.exactOptional(),
+    version: z
+      .int()
+      .min(1)
+      .describe('`version` that was read. `stale_head` if the candidate has another.')
+      .exactOptional(),
+    withdraw: z.literal(true).describe('Withdraws the candidate, instead of a `content`.').exactOptional(),
   })
+  .refine(({ content, withdraw }) => (content === undefined) === (withdraw === true), {
+    path: ['content'],
+    error: 'must be given, or `withdraw` instead of it',
+  })
+  .meta({ id: 'CandidateRevision', description: 'Next version of a candidate, or its withdrawal.' })
+  .transform(({ metadata, ...sent }) => ({ ...sent, metadata: metadataText(metadata) }))
+
+export const RevisionBatch = z
+  .object({ candidates: z.array(CandidateRevision).min(1).max(maxSubmitted).describe('1 to 100 candidates.') })
   .meta({
-    id: 'CandidateResults',
-    description: 'What became of each candidate.',
+    id: 'RevisionBatch',
+    description: 'Next versions of candidates, or their withdrawals, 1 to 100, 2 MB together.',
     examples: [
       {
-        results: [
-          { status: 201, candidate: { candidateId, status: 'pending', kbId, queueUrl: `/queue/${candidateId}` } },
-          { status: 404, error: { error: 'not_found', message: 'There is nothing here.' } },
+        candidates: [
+          { candidateId, version: 1, content: 'Nine to six.' },
+          { candidateId: kbId, version: 2, withdraw: true },
         ],
       },
     ],
   })
-export type CandidateResults = z.infer<typeof CandidateResults>
+
+/** Batch before each candidate is checked separately. */
+export const UncheckedBatch = z.object({ candidates: z.array(z.unknown()).min(1).max(maxSubmitted) })
+
+/** Returns the schema of what became of each candidate of a batch. @param status status of a candidate that is accepted */
+function resultsOf<Schema extends z.ZodType>(id: string, status: 200 | 201, candidate: Schema) {
+  const receipt = { candidateId, status: 'pending', kbId, queueUrl: `/queue/${candidateId}` }
+  const refused = { status: 404, error: { error: 'not_found', message: 'There is nothing here.' } }
+  return z
+    .object({
+      results: z
+        .array(
+          z.object({
+            status: z
+              .int()
+              .describe(`Status that the candidate would have been answered with alone: ${status} if it is accepted.`),
+            candidate: candidate.exactOptional(),
+            error: ErrorAnswer.describe('What the candidate would have been rejected with alone.').exactOptional(),
+          }),
+        )
+        .describe('In the order of the candidates, each with `candidate` or `error`.'),
+    })
+    .meta({
+      id,
+      description: 'What became of each candidate.',
+      examples: [{ results: [{ status, candidate: receipt }, refused] }],
+    })
+}
+
+export const CandidateResults = resultsOf('CandidateResults', 201, CandidateReceipt)
 
 const JudgedHead = ObjectId.describe(
   'Commit of `refs/candidates/<id>/head` that was reviewed. `stale_head` if a pending candidate has another head.',
@@ -310,6 +343,8 @@ export const CandidateState = z.object({ candidateId: CandidateId, status: Candi
   examples: [{ candidateId, status: 'dismissed' }],
 })
 export type CandidateState = z.infer<typeof CandidateState>
+
+export const RevisionResults = resultsOf('RevisionResults', 200, z.union([CandidateReceipt, CandidateState]))
 
 export const CandidatePath = z.object({ id: Uuid.describe('UUID of the candidate.') })
 

@@ -13,7 +13,7 @@ import { assigneeOf, type Candidate, type Decision, requestedChanges } from '../
 import { candidateTime } from '../rules/candidates/candidate-id.ts'
 import { runIdempotent } from '../state/run-idempotent.ts'
 import { approveStaged, editedFields } from './approval.ts'
-import { isApprovedBy, type JudgedHead, writeJudged } from './heads/judged-head.ts'
+import { isApprovedBy, type JudgedCandidate, type JudgedHead, writeJudged } from './heads/judged-head.ts'
 
 const actOf = {
   Dismiss: 'dismiss',
@@ -96,7 +96,7 @@ export async function assignCandidate(
 export async function decide(
   ctx: Context,
   caller: Caller,
-  { candidateId, verb, ...judged }: JudgedHead & { candidateId: string; verb: keyof typeof actOf },
+  { candidateId, verb, ...judged }: JudgedHead & Omit<JudgedCandidate, 'decider'> & { verb: keyof typeof actOf },
   decisionOn: (row: CandidateRow, by: Decision['by'], at: string, record: Candidate) => Decision | undefined,
 ): Promise<CandidateState> {
   const kb = await kbOfCandidate(ctx, caller.tenantId, candidateId)

@@ -86,13 +86,10 @@ export async function withdrawCandidate(
   candidateId: string,
   { ifMatch, version }: ReadVersion = {},
 ): Promise<CandidateState> {
-  const kb = await kbOfCandidate(ctx, caller.tenantId, candidateId)
   const senders = await sendersOf(ctx, caller)
-  const known = findCandidate(kb.projection.read, candidateId)
-  // Others learn nothing, not even from an If-Match that is compared first.
-  if (known === undefined || !mayChange(parseCandidate(await kb.repository.readText(known.blob)), caller, senders))
-    throw new GanglionError('not_found')
-  return decide(ctx, caller, { candidateId, ifMatch, verb: 'Dismiss' }, ({ status, ...row }, by, at, record) => {
+  const isAllowed = (record: Candidate) => mayChange(record, caller, senders)
+  const judged = { candidateId, ifMatch, isAllowed, verb: 'Dismiss' } as const
+  return decide(ctx, caller, judged, ({ status, ...row }, by, at, record) => {
     if (status === 'approved') throw new GanglionError('not_pending')
     if (status === 'dismissed') return undefined
     if ((version ?? row.version) !== row.version) throw new PreconditionFailed('stale_head')

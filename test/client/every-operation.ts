@@ -53,6 +53,9 @@ export async function callEveryOperation({ url, token, kb, seqId, file }: Server
   await api.POST('/api/v1/queue/candidates/{id}/request-changes', { params: first, body: { reason: 'Since when?' } })
   await api.POST('/api/v1/queue/candidates/{id}/assign', { params: first, body: { assignee: null } })
   await api.PUT('/api/v1/queue/candidates/{id}', { params: first, body: { content: 'Nine to six.' } })
+  await api.PUT('/api/v1/queue/candidates/batch', {
+    body: { candidates: [{ candidateId: first.path.id, content: 'Nine to seven.' }] },
+  })
   await api.DELETE('/api/v1/queue/candidates/{id}', { params: await submit('A mistake') })
   await api.POST('/api/v1/queue/candidates/{id}/approve', { params: first })
   await api.POST('/api/v1/queue/candidates/{id}/dismiss', { params: second })

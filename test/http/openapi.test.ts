@@ -95,6 +95,7 @@ test('every route of the API is described with every status that it can answer',
     'post /api/v1/queue/candidates/{id}/reopen 200 400 401 403 404 408 409 412 413 415 429 431 500 503 507',
     'post /api/v1/queue/candidates/{id}/request-changes 200 400 401 403 404 408 409 412 413 415 429 431 500 503 507',
     'post /api/v1/uploads/{uploadId}/finalize 201 400 401 403 404 408 409 410 413 415 422 429 431 500 503 507',
+    'put /api/v1/queue/candidates/batch 200 400 401 403 404 408 413 415 429 431 500 503 507',
     'put /api/v1/queue/candidates/{id} 200 400 401 403 404 408 409 412 413 415 429 431 500 503 507',
   ])
 })

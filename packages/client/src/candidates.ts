@@ -10,6 +10,9 @@ export type NewCandidate = Omit<Schemas['CandidateInput'], 'kb' | 'metadata'> & 
 /** Next version of a candidate. Its title and `metadata` stay as they are unless given. */
 export type NewVersion = Omit<Schemas['CandidateVersion'], 'metadata'> & { metadata?: Metadata }
 
+/** Next version of one of many candidates, or its withdrawal. `version`: the one that was read. */
+export type Revision = Omit<Schemas['CandidateRevision'], 'metadata'> & { metadata?: Metadata }
+
 /** Returns the methods of the queue of one knowledge base, or of all. */
 export function candidatesOf(connection: Connection, kb?: string) {
   const path = '/api/v1/queue/candidates'
@@ -36,6 +39,11 @@ export function candidatesOf(connection: Connection, kb?: string) {
     revise: (id: string, { metadata, ...version }: NewVersion, options?: Matching) => {
       const body = { ...version, ...metadataText(metadata) }
       return connection.call('put', `${path}/{id}`, { path: { id }, body }, matching(options))
+    },
+    /** Revises or withdraws up to 100 pending candidates; each has its own result. */
+    reviseAll: (revisions: readonly Revision[], options?: RequestOptions) => {
+      const candidates = revisions.map(({ metadata, ...revision }) => ({ ...revision, ...metadataText(metadata) }))
+      return connection.call('put', `${path}/batch`, { body: { candidates } }, options)
     },
     withdraw: (id: string, options?: Matching) =>
       connection.call('delete', `${path}/{id}`, { path: { id } }, matching(options)),

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/performance/noBarrelFile: the entry of a package
 export type { Answered, Call, List } from './call.ts'
-export type { Metadata, NewCandidate } from './candidates.ts'
+export type { Metadata, NewCandidate, Revision } from './candidates.ts'
 export type { ChatEvent } from './chat.ts'
 export type { GanglionOptions, RequestOptions } from './connection.ts'
 export * from './error-classes.ts'

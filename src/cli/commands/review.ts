@@ -20,8 +20,8 @@ import { readAnswer } from '../client/server-problem.ts'
 import { askServer } from '../command.ts'
 import { argument, flag, option } from '../options.ts'
 
-/** Maximum bytes of standard input. No comment is longer than that in UTF-8. */
-const maxInputBytes = 64 * 1024
+/** Maximum bytes of a comment from standard input. No comment is longer than that in UTF-8. */
+const maxComment = 64 * 1024
 
 /** Schema of a candidate's id or ref. Parses to the id. */
 export const CandidateName = z
@@ -73,19 +73,24 @@ export function addReviewCommand(program: Command): void {
 
 async function commentOf({ comment }: Review): Promise<string | undefined> {
   if (comment === undefined) return undefined
-  return parseInput(CandidateComment.shape.comment, comment === '-' ? await readInput() : comment, '--comment')
+  return parseInput(
+    CandidateComment.shape.comment,
+    comment === '-' ? (await readInput(maxComment)).trimEnd() : comment,
+    '--comment',
+  )
 }
 
-async function readInput(): Promise<string> {
+/** Reads standard input. @param most maximum number of bytes */
+export async function readInput(most: number): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of process.stdin) {
     const bytes = Buffer.from(chunk)
     size += bytes.length
-    if (size > maxInputBytes) throw new UsageError(`standard input: must be at most ${maxInputBytes / 1024} KB`)
+    if (size > most) throw new UsageError(`standard input: must be at most ${most / 1024} KB`)
     chunks.push(bytes)
   }
-  return Buffer.concat(chunks).toString('utf8').trimEnd()
+  return Buffer.concat(chunks).toString('utf8')
 }
 
 /** Posts the comment, then the verdict. @throws {Error} with a sentence that names the rejected one and the reason */

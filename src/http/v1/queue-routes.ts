@@ -1,3 +1,4 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { readCandidateEffects } from '../../answer-tests/read-effects.ts'
 import type { AppContext } from '../../app/open-context.ts'
@@ -15,11 +16,14 @@ import {
   CandidateQuery,
   CandidateReceipt,
   CandidateResults,
+  CandidateRevision,
   CandidateState,
   CandidateVersion,
   ChangeRequest,
   Dismissal,
   maxSubmitted,
+  RevisionBatch,
+  RevisionResults,
   UncheckedBatch,
 } from '../../contract/candidates.ts'
 import { ErrorAnswer } from '../../contract/envelope.ts'
@@ -99,24 +103,53 @@ export function queueRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): v
     // Each candidate of the batch is checked separately.
     unchecked: ['body'],
     answers: { 200: CandidateResults },
-    run: async ({ ctx, caller, headers, body, request, reply }) => {
-      const { candidates } = parseSent(UncheckedBatch, body ?? {})
-      await limits.countRequest(request, reply, 'write', candidates.length - 1)
+    run: ({ ctx, caller, headers, ...sent }) => {
       const { idempotencyKey } = idempotencyOf(headers)
-      const submit = async (sent: unknown, index: number): Promise<CandidateResults['results'][number]> => {
-        try {
-          const body = parseSent(CandidateInput, sent)
-          const request = { route: 'POST /api/v1/queue/candidates/batch' }
-          const options = idempotencyKey === undefined ? {} : { idempotencyKey: `${idempotencyKey} ${index}`, request }
-          return { status: 201, candidate: await submitCandidate(ctx, caller, body, options) }
-        } catch (error) {
-          const { status, body } = refusalOf(error, request)
-          return { status, error: ErrorAnswer.parse(body) }
-        }
-      }
-      return { results: await Promise.all(candidates.map(submit)) }
+      return eachOfBatch(sent, 201, (candidate, index) => {
+        const request = { route: 'POST /api/v1/queue/candidates/batch' }
+        const options = idempotencyKey === undefined ? {} : { idempotencyKey: `${idempotencyKey} ${index}`, request }
+        return submitCandidate(ctx, caller, parseSent(CandidateInput, candidate), options)
+      })
     },
   })
+
+  forBatches.put('/queue/candidates/batch', {
+    operationId: 'reviseCandidates',
+    summary: 'Revise or withdraw candidates',
+    description:
+      'Makes the next versions of up to 100 pending candidates, or withdraws those with `withdraw`, each for itself, as ' +
+      '`PUT` and `DELETE` of one do: one that is rejected changes nothing for the others. `version` is what `If-Match` is ' +
+      'there. Each counts as a request against the rate limit. Idempotent.',
+    body: RevisionBatch,
+    unchecked: ['body'],
+    answers: { 200: RevisionResults },
+    run: ({ ctx, caller, ...sent }) =>
+      eachOfBatch(sent, 200, (candidate) => {
+        const { candidateId, withdraw, content = '', ...version } = parseSent(CandidateRevision, candidate)
+        return withdraw
+          ? withdrawCandidate(ctx, caller, candidateId, version)
+          : reviseCandidate(ctx, caller, candidateId, { ...version, content })
+      }),
+  })
+
+  /** Runs the parts of a batch side by side and answers each as it would be answered alone. */
+  async function eachOfBatch<Candidate>(
+    { body, request, reply }: { body: unknown; request: FastifyRequest; reply: FastifyReply },
+    status: number,
+    run: (candidate: unknown, index: number) => Promise<Candidate>,
+  ): Promise<{ results: { status: number; candidate?: Candidate; error?: z.output<typeof ErrorAnswer> }[] }> {
+    const { candidates } = parseSent(UncheckedBatch, body ?? {})
+    await limits.countRequest(request, reply, 'write', candidates.length - 1)
+    const answer = async (sent: unknown, index: number) => {
+      try {
+        return { status, candidate: await run(sent, index) }
+      } catch (error) {
+        const { status, body } = refusalOf(error, request)
+        return { status, error: ErrorAnswer.parse(body) }
+      }
+    }
+    return { results: await Promise.all(candidates.map(answer)) }
+  }
 
   forWriters.put('/queue/candidates/:id', {
     operationId: 'reviseCandidate',

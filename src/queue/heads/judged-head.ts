@@ -13,7 +13,7 @@ import type { Projection } from '../../kb/projection/projection.ts'
 import { signatureOf } from '../../kb/refs/commit-message.ts'
 import { mainRef } from '../../kb/refs/kb-refs.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
-import type { Actor } from '../../rules/candidates/candidate.ts'
+import type { Actor, Candidate } from '../../rules/candidates/candidate.ts'
 import { type CandidateChange, candidateChange } from './candidate-change.ts'
 import { candidateHeads } from './candidate-refs.ts'
 
@@ -23,21 +23,34 @@ const maxFiles = 2 + maxTestFiles
 /** Reviewed state: a commit of the candidate's ref, a value of `seenOf`, or a list of entity tags that begin with `reviewVersion`. */
 export type JudgedHead = { head?: string | undefined; seen?: string | undefined; ifMatch?: string | undefined }
 
+/** `decider`: author of a decision; see {@link writeJudged}. */
+export type JudgedCandidate = {
+  candidateId: string
+  decider?: Actor | undefined
+  isAllowed?: (record: Candidate) => boolean
+}
+
 /**
  * Runs a write that follows from a review of `head`, a commit of `refs/candidates/<id>/head`; if absent, any write. The changes of that commit
  * are compared with the present proposal, in the same write, because its id changes with every move of main. With `seen`, the candidate must
- * be pending and unchanged; with `ifMatch`, unchanged, unless `decider` has decided it since: then a repeated request gets its answer.
+ * be pending and unchanged; with `ifMatch`, unchanged, unless `decider` has decided it since: then a repeated request gets its answer. A
+ * candidate that `isAllowed` rejects counts as missing, before anything is compared.
  * @throws {GanglionError} `stale_head` with the present `head`, or null, if the proposal has changed; errors of `checkSeen`
  * @throws {PreconditionFailed}
  */
 export async function writeJudged<T>(
   ctx: Context,
   kb: KnowledgeBase,
-  { candidateId, decider, head, seen, ifMatch }: JudgedHead & { candidateId: string; decider?: Actor | undefined },
+  { candidateId, decider, isAllowed, head, seen, ifMatch }: JudgedHead & JudgedCandidate,
   decide: (staging: Staging) => Promise<T>,
 ): Promise<T> {
   const judged = head === undefined ? undefined : await changesOfCommit(kb, head)
   const done = await kb.write(async (staging) => {
+    if (isAllowed !== undefined) {
+      const row = findCandidate(kb.projection.write, candidateId)
+      if (row === undefined || !isAllowed(parseCandidate(await staging.readText(row.blob))))
+        throw new GanglionError('not_found')
+    }
     if (ifMatch !== undefined && !(await isAsRead(kb, staging, { candidateId, decider, ifMatch }))) {
       if (findCandidate(kb.projection.write, candidateId)?.status !== 'pending')
         throw new PreconditionFailed('not_pending')

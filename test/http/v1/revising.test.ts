@@ -1,15 +1,18 @@
 import { describe, expect, test } from 'vitest'
+import { hashObject } from '../../../src/git/objects/object.ts'
 import { findCandidate } from '../../../src/kb/projection/candidate-index.ts'
+import { commitToQueue } from '../../../src/kb/writing/commits.ts'
 import { gitCandidate } from '../../../src/kb/writing/git-candidate.ts'
 import type { PushedNeuron } from '../../../src/kb/writing/pushed-neurons.ts'
 import { recordCandidate } from '../../../src/kb/writing/record.ts'
 import { parseCandidate } from '../../../src/markdown/file/candidate-file.ts'
+import { approveBundle, bundleEntry } from '../../../src/queue/push-bundle.ts'
 import { reviseCandidate, withdrawCandidate } from '../../../src/queue/revise-candidate.ts'
 import { submitCandidate } from '../../../src/queue/submit-candidate.ts'
 import { actorOf } from '../../../src/rules/access/caller.ts'
 import { candidateIdFor } from '../../../src/rules/candidates/candidate-id.ts'
 import { signIn } from '../../support/person.ts'
-import { seqId, type TestServer, testServer } from '../support/test-server.ts'
+import { type Request, seqId, type TestServer, testServer } from '../support/test-server.ts'
 
 const proposal = { kb: 'handbook', kind: 'external-feed', title: 'Lost badges', content: 'Tell the desk.\n' }
 const metadata = { connector: 'api', targetNeuron: seqId }
@@ -259,6 +262,134 @@ describe('revising a candidate', () => {
       expect(await revise({ content: 'Late.' })).toMatchObject({ status, body: { error: 'not_pending' } })
       expect((await withdraw()).status).toBe(action === 'approve' ? 409 : 200)
       expect((await own()).body).toMatchObject({ version: 1, status: action === 'approve' ? 'approved' : 'dismissed' })
+    }
+  })
+})
+
+describe('revising and withdrawing many candidates', () => {
+  const batch = async (server: TestServer, candidates: readonly unknown[], asked: Request = { as: 'app' }) => {
+    const body = { candidates }
+    const { status, json, headers } = await server.request('PUT', '/api/v1/queue/candidates/batch', { ...asked, body })
+    return { status, results: Object(json).results, error: Object(json).error, headers }
+  }
+
+  test('answers each as it would be answered alone, in their order, and again the same', async () => {
+    const server = await testServer()
+    const [first, second, third] = [await sent(server), await sent(server), await sent(server)]
+    const other = await sent(server, {}, 'curator')
+    await third.decide('approve')
+    const asked = [
+      {
+        candidateId: first.id,
+        version: 1,
+        content: 'Tell the front desk.',
+        title: 'Badges',
+        metadata: { tags: ['a'] },
+      },
+      { candidateId: second.id, version: 1, withdraw: true },
+      { candidateId: third.id, content: 'Late.' },
+      { candidateId: third.id, withdraw: true },
+      { candidateId: other.id, content: 'Mine now.' },
+      { candidateId: other.id, version: 7, withdraw: true },
+      { candidateId: second.id, version: 1 },
+      { candidateId: second.id, withdraw: true, content: 'Both.' },
+      { candidateId: 'x', content: 'New.' },
+      'x',
+    ]
+    const { results } = await batch(server, asked)
+    expect(results).toMatchObject([
+      { status: 200, candidate: { candidateId: first.id, status: 'pending', kbId: server.kbId } },
+      { status: 200, candidate: { candidateId: second.id, status: 'dismissed' } },
+      ...[
+        { status: 409, error: { error: 'not_pending' } },
+        { status: 409, error: { error: 'not_pending' } },
+      ],
+      ...[
+        { status: 404, error: { error: 'not_found' } },
+        { status: 404, error: { error: 'not_found' } },
+      ],
+      ...[{ status: 400 }, { status: 400 }, { status: 400 }, { status: 400 }],
+    ])
+    expect((await batch(server, asked)).results).toEqual(results)
+    const { body } = await first.detail()
+    expect(body).toMatchObject({
+      version: 2,
+      title: 'Badges',
+      content: 'Tell the front desk.',
+      metadata: '{"tags":["a"]}',
+    })
+    expect((await second.own()).body).toMatchObject({ version: 1, reason: 'withdrawn by its sender' })
+    expect((await other.detail()).body).toMatchObject({ version: 1, status: 'pending' })
+    const late = await batch(server, [
+      { candidateId: first.id, version: 1, content: 'Third.' },
+      { candidateId: first.id, version: 1, withdraw: true },
+    ])
+    const stale = { status: 412, error: { error: 'stale_head' } }
+    expect(late.results).toMatchObject([stale, stale])
+  })
+
+  test('is refused as a whole for a reader, a revoked key, and more than 100; each counts against the rate', async () => {
+    const server = await testServer()
+    const { id, detail } = await sent(server)
+    const { ctx } = server
+    const tenantId = (await ctx.tenants.ensure('acme', ctx.now())).id
+    const record = { tenantId, name: 'Gone', role: 'curator' as const, connectors: [], expiresAt: null }
+    const { key, token } = await ctx.apiKeys.create(record, ctx.now())
+    await ctx.apiKeys.revoke(key.id, ctx.now(), tenantId)
+    const one = { candidateId: id, withdraw: true }
+    expect((await batch(server, [one], { headers: { authorization: `Bearer ${token}` } })).status).toBe(401)
+    expect((await batch(server, [one], { as: 'reader' })).status).toBe(403)
+    expect((await batch(server, Array(101).fill(one))).status).toBe(400)
+    expect((await batch(server, [])).status).toBe(400)
+    expect((await detail()).body.status).toBe('pending')
+    const left = async () => Number((await batch(server, [one])).headers['ratelimit-remaining'])
+    const before = await left()
+    await batch(server, [one, one, one])
+    expect(before - (await left())).toBe(4)
+  })
+
+  test('withdraws all pages of a push, or they are approved', async () => {
+    const { ctx, request } = await testServer()
+    const tenantId = (await ctx.tenants.ensure('acme', ctx.now())).id
+    const kb = await ctx.kb(tenantId, 'handbook')
+    const record = { tenantId, name: 'Pusher', role: 'curator' as const, connectors: [], expiresAt: null }
+    const { key, token } = await ctx.apiKeys.create(record, ctx.now())
+    const origin = { door: 'for' as const, by: `git:${key.id}` }
+    const curator = { id: 'key:seed', name: 'Seed', tenantId, role: 'curator' as const, connectors: [] }
+    for (let round = 0; round < 6; round++) {
+      const at = ctx.now()
+      const pushed = ['one', 'two', 'three'].map((name) => {
+        const text = `---\ntitle: ${name} ${round}\n---\nText.\n`
+        const blob = hashObject('blob', Buffer.from(text))
+        const page = { path: `neurons/${name}-${round}.md`, text, blob } as PushedNeuron
+        const parts = {
+          title: `${name} ${round}`,
+          content: 'Text.\n',
+          frontMatter: `---\ntitle: ${name} ${round}\n---\n`,
+        }
+        return gitCandidate(kb.identity.id, page, {
+          origin,
+          actor: { id: origin.by, name: 'Pusher' },
+          reason: 'pushed',
+          at,
+          parts,
+        })
+      })
+      await kb.write((staging) => commitToQueue(kb, staging, pushed, { by: pushed[0]?.createdBy ?? curator, at }))
+      const row = findCandidate(kb.projection.read, pushed[0]?.id ?? '') ?? expect.fail()
+      const { seen = '', members } = bundleEntry(kb.projection.read, row) ?? expect.fail()
+      expect(members).toHaveLength(3)
+      const body = { candidates: pushed.map(({ id }) => ({ candidateId: id, withdraw: true })) }
+      const [gone, approved] = await Promise.all([
+        request('PUT', '/api/v1/queue/candidates/batch', { headers: { authorization: `Bearer ${token}` }, body }),
+        round % 2 === 0 ? undefined : approveBundle(ctx, curator, { candidateId: row.id, seen }).catch(() => undefined),
+      ])
+      const statuses = pushed.map(({ id }) => findCandidate(kb.projection.read, id)?.status)
+      expect(statuses).toEqual(Array(3).fill(approved === undefined ? 'dismissed' : 'approved'))
+      const status = approved === undefined ? 200 : 409
+      expect(Object(gone.json).results.map((result: { status: number }) => result.status)).toEqual(
+        Array(3).fill(status),
+      )
     }
   })
 })
