@@ -4,6 +4,7 @@ import { GanglionError, ValidationError } from '../contract/errors.ts'
 import { type KbView, viewAs, viewFor } from '../kb/access/kb-view.ts'
 import { LinkView } from '../kb/access/link-view.ts'
 import type { Context } from '../kb/context.ts'
+import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import { neuronsOfDocument, titleOf } from '../kb/projection/neuron-queries.ts'
 import { submitCandidate } from '../queue/submit-candidate.ts'
 import { type Caller, isVisitor } from '../rules/access/caller.ts'
@@ -24,6 +25,29 @@ export async function submitFeedback(
   options: { idempotencyKey?: string } = {},
 ): Promise<FeedbackReceipt> {
   const kb = await ctx.kb(caller.tenantId, kbName)
+  const { candidateId, status, queueUrl } = await submitCandidate(
+    ctx,
+    caller,
+    await candidateFor(caller, kb, feedback),
+    {
+      ...options,
+      // The feedback identifies the request: the candidate contains titles, which can change.
+      request: { route: 'POST /api/v1/knowledge-bases/{kbId}/reader-feedback', body: { kb: kb.identity.id, feedback } },
+    },
+  )
+  return { candidateId, status, queueUrl }
+}
+
+/**
+ * Returns the candidate for feedback of a reader.
+ * @throws {GanglionError} `reason_required_for_negative_vote`
+ * @throws {ValidationError} for a Neuron to cite that the caller does not see
+ */
+export async function candidateFor(
+  caller: Caller,
+  kb: KnowledgeBase,
+  feedback: FeedbackInput,
+): Promise<CandidateInput> {
   if (feedback.vote !== 'up' && (feedback.reason ?? '').trim() === '') {
     throw new GanglionError('reason_required_for_negative_vote')
   }
@@ -36,17 +60,7 @@ export async function submitFeedback(
   const shouldCite = named === undefined ? undefined : toCited({ documentId: named, path: '', filename: named })
   // A visitor is anonymous, so no policy may approve their feedback.
   const zone = feedback.vote === 'flag' ? 'red' : isVisitor(caller) ? 'yellow' : undefined
-  const { candidateId, status, queueUrl } = await submitCandidate(
-    ctx,
-    caller,
-    feedbackCandidate(kb.identity.id, feedback, cited, { zone, shouldCite }),
-    {
-      ...options,
-      // The feedback identifies the request: the candidate contains titles, which can change.
-      request: { route: 'POST /api/v1/knowledge-bases/{kbId}/reader-feedback', body: { kb: kb.identity.id, feedback } },
-    },
-  )
-  return { candidateId, status, queueUrl }
+  return feedbackCandidate(kb.identity.id, feedback, cited, { zone, shouldCite })
 }
 
 /** Resolves a citation to the Neuron of its document, or else of its path. */

@@ -152,36 +152,48 @@ const Citation = z
 export type Citation = z.infer<typeof Citation>
 
 /** A vote of a reader on an answer. */
-export const FeedbackInput = z
-  .object({
-    vote: z.enum(['up', 'down', 'flag']).describe('`flag` puts the candidate into the red zone.'),
-    question: text(2000).min(1).describe('Question that was asked, 1 to 2,000 characters.'),
-    answer: text(50_000).min(1).describe('Answer that was given, 1 to 50,000 characters.'),
-    citations: z.array(Citation).max(100).describe('Citations of the answer, at most 100.').exactOptional(),
-    sessionId: text(100).describe('`sessionId` of the answer.').exactOptional(),
-    turnId: text(100).describe('`turnId` of the answer.').exactOptional(),
-    reason: text(2000)
-      .describe(
-        'Reason; at most 2,000 characters. Required and not blank if `vote` is `down` or `flag`; ignored otherwise.',
-      )
-      .exactOptional(),
-    category: z
-      .enum(['wrong-info', 'missing-info', 'irrelevant', 'tone', 'other'])
-      .describe('What is wrong with the answer.')
-      .exactOptional(),
-    pageUrl: text(500).describe('URL of the page with the answer; at most 500 characters.').exactOptional(),
-    shouldCite: SeqId.describe(
-      'seqId of the Neuron that the answer should cite, which the caller must see: it becomes a proposed answer test. Ignored if `vote` is `up`.',
-    ).exactOptional(),
-  })
-  .meta({
-    id: 'FeedbackInput',
-    description: 'A vote on an answer.',
-    examples: [
-      { vote: 'down', question: 'Who is paged?', answer: 'Nobody.', reason: 'The lead is.', category: 'wrong-info' },
-    ],
-  })
+export const FeedbackInput = z.object({
+  vote: z.enum(['up', 'down', 'flag']).describe('`flag` puts the candidate into the red zone.'),
+  question: text(2000).min(1).describe('Question that was asked, 1 to 2,000 characters.'),
+  answer: text(50_000).min(1).describe('Answer that was given, 1 to 50,000 characters.'),
+  citations: z.array(Citation).max(100).describe('Citations of the answer, at most 100.').exactOptional(),
+  sessionId: text(100).describe('`sessionId` of the answer.').exactOptional(),
+  turnId: text(100).describe('`turnId` of the answer.').exactOptional(),
+  reason: text(2000)
+    .describe(
+      'Reason; at most 2,000 characters. Required and not blank if `vote` is `down` or `flag`; ignored otherwise.',
+    )
+    .exactOptional(),
+  category: z
+    .enum(['wrong-info', 'missing-info', 'irrelevant', 'tone', 'other'])
+    .describe('What is wrong with the answer.')
+    .exactOptional(),
+  pageUrl: text(500).describe('URL of the page with the answer; at most 500 characters.').exactOptional(),
+  shouldCite: SeqId.describe(
+    'seqId of the Neuron that the answer should cite, which the caller must see: it becomes a proposed answer test. Ignored if `vote` is `up`.',
+  ).exactOptional(),
+})
 export type FeedbackInput = z.output<typeof FeedbackInput>
+
+/** A vote that may replace an earlier one, or take it back. */
+export const VoteInput = FeedbackInput.extend({
+  vote: z
+    .enum([...FeedbackInput.shape.vote.options, 'none'])
+    .describe('`flag` puts the candidate into the red zone. `none`, with `replaces`, withdraws the earlier vote.'),
+  replaces: z
+    .boolean()
+    .describe(
+      'True to replace the earlier vote on this turn of the conversation (`sessionId`, `turnId`) of the caller, while it waits. Its question and answer count.',
+    )
+    .exactOptional(),
+}).meta({
+  id: 'FeedbackInput',
+  description: 'A vote on an answer.',
+  examples: [
+    { vote: 'down', question: 'Who is paged?', answer: 'Nobody.', reason: 'The lead is.', category: 'wrong-info' },
+  ],
+})
+export type VoteInput = z.output<typeof VoteInput>
 
 const feedbackId = '019b9c9e-2c3d-7e4f-8051-6b7c8d9e0f1a'
 

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AppContext } from '../app/open-context.ts'
 import { rateAnswer } from '../chat/rate-answer.ts'
-import { ChatInput, FeedbackInput } from '../contract/chat.ts'
+import { ChatInput, VoteInput } from '../contract/chat.ts'
 import { GanglionError, ValidationError } from '../contract/errors.ts'
 import { RetrieveInput } from '../contract/search.ts'
 import { retrieve } from '../search/kb/retrieve.ts'
@@ -140,7 +140,7 @@ function siteRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): void {
   })
 
   // Visitors cannot propose answer tests.
-  const body = FeedbackInput.omit({ shouldCite: true })
+  const body = VoteInput.omit({ shouldCite: true, replaces: true })
   app.post(`${siteUrl}/feedback`, { schema: { ...schema, body } }, async (request, reply) => {
     // Uses the stored question and answer, not those that a page sends.
     const { sessionId: id, turnId, question: _, answer: __, citations: ___, ...rating } = request.body

@@ -21,12 +21,12 @@ import { leftToCurator, type Objection } from './policy-approval.ts'
 import { splitFrontMatter } from './sent-content.ts'
 import { type CandidateDraft, prepareCandidate, toCandidate, toReceipt } from './submit-candidate.ts'
 
-/** Next version. `fields`: those of the metadata to replace. */
-type SentVersion = CandidateVersion & { fields?: Record<string, unknown> }
+/** Next version. `fields`: those of the metadata to replace. `confidence`: of a vote that has changed. */
+type SentVersion = CandidateVersion & { fields?: Record<string, unknown>; confidence?: number | null }
 /** State that the caller has read: a list of entity tags, or the number of the version. */
 type ReadVersion = { ifMatch?: string | undefined; version?: number }
 
-const withdrawn = 'withdrawn by its sender'
+export const withdrawn = 'withdrawn by its sender'
 const textIgnored: Warning = {
   code: 'content_ignored',
   message: 'The candidate removes the page, so this text counts for nothing. Withdraw it to propose a correction.',
@@ -112,8 +112,8 @@ async function nextVersion(
   staging: Staging,
   { record, caller, sent, now }: { record: Candidate; caller: Caller; sent: SentVersion; now: Date },
 ): Promise<{ next: Candidate; draft: CandidateDraft } & Pick<Awaited<ReturnType<typeof toCandidate>>, 'told'>> {
-  const { kind, confidence, impactEstimate, connector, removes, target } = record
-  const { title = record.title, content } = sent
+  const { kind, impactEstimate, connector, removes, target } = record
+  const { title = record.title, confidence = record.confidence, content } = sent
   const about = sent.metadata ?? record.metadata
   const given = sent.metadata === null ? await fieldsIn(kb, content) : keptEndUser(sent.metadata, record)
   const fields = { ...given, ...sent.fields }
@@ -153,6 +153,6 @@ function ofOther(next: Candidate, { verdict, original }: Candidate, blob: Oid): 
   return { ...next, original: original ?? blob, verdict: { ...next.verdict, reason } }
 }
 
-function partsOf({ title, content, metadata, renames }: Candidate) {
-  return { title, content, metadata, ...(renames && { renames }) }
+function partsOf({ title, content, metadata, confidence, renames }: Candidate) {
+  return { title, content, metadata, confidence, ...(renames && { renames }) }
 }

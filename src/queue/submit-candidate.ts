@@ -39,6 +39,8 @@ const targetingKinds: ReadonlySet<CandidateKind> = new Set(['user-correction', '
 
 export type SubmitOptions = {
   idempotencyKey?: string | undefined
+  /** Id of the candidate, which may exist already. Default: a new one. */
+  id?: string
   /** Request that the idempotency key is bound to. `body`: value to bind instead of the candidate, if the client sent something else. */
   request?: { route: string; body?: unknown }
   /** Entity tag of the Neuron that was read; see `metadata.baseCommit`. */
@@ -62,7 +64,7 @@ export async function submitCandidate(
   ctx: Context,
   caller: Caller,
   input: CandidateInput,
-  { idempotencyKey, request, ...options }: SubmitOptions = {},
+  { idempotencyKey, request, id: given, ...options }: SubmitOptions = {},
 ): Promise<CandidateReceipt> {
   const kb = await ctx.kb(caller.tenantId, input.knowledgeBaseId)
   const build = await prepareCandidate(kb, caller, input, options)
@@ -90,7 +92,7 @@ export async function submitCandidate(
     route: request?.route ?? 'POST /api/v1/queue/candidates',
     body: request?.body ?? { ...input, knowledgeBaseId: kb.identity.id, ifMatch: options.ifMatch },
   }
-  const newId = () => candidateIdFor(kb.identity.id, { msecs: ctx.now().getTime() })
+  const newId = () => given ?? candidateIdFor(kb.identity.id, { msecs: ctx.now().getTime() })
   const parse = (answer: unknown) => CandidateReceipt.parse(answer)
   return runIdempotent(ctx, caller, { ...keyed, idempotencyKey, newId, parse, committed }, submit)
 }

@@ -85,10 +85,23 @@ test("the upstream's snippet answers, cites and takes votes through a proxy, und
   await form.getByLabel('What is wrong').fill('Who decides?')
   await form.getByRole('button', { name: 'Send' }).click()
   await page.getByText('Thank you. A curator will read it.').first().waitFor()
-  const mine = await fetch(`${url}/api/v1/me/candidates?kb=handbook`, { headers: { authorization: `Bearer ${key}` } })
-  expect(await mine.json()).toMatchObject({
-    candidates: [{ kind: 'reader-feedback', status: 'pending', title: 'Feedback: What is a candidate?' }],
-  })
+  const mine = async () => {
+    const headers = { authorization: `Bearer ${key}` }
+    return (await fetch(`${url}/api/v1/me/candidates?kb=handbook`, { headers })).json()
+  }
+  const vote = { kind: 'reader-feedback', status: 'pending', title: 'Feedback: What is a candidate?' }
+  expect(await mine()).toMatchObject({ candidates: [{ ...vote, version: 1 }] })
+  const helpful = (pressed: boolean) => page.getByRole('button', { name: 'Helpful', exact: true, pressed })
+  await helpful(false).click()
+  await helpful(true).waitFor()
+  expect(await violationsOf(page)).toEqual([])
+  expect(await mine()).toMatchObject({ candidates: [{ ...vote, version: 2 }] })
+  await helpful(true).click()
+  await helpful(false).waitFor()
+  expect([await page.locator('.thanks').count(), await mine()]).toMatchObject([
+    0,
+    { candidates: [{ ...vote, status: 'dismissed', version: 2 }] },
+  ])
 
   await ask(page, 'Who approves it?')
   await page.getByRole('article').nth(1).getByText('Sources').waitFor()

@@ -118,12 +118,19 @@ export class TurnView {
     const { say, announce, service } = this.#options
     const copy = () => copyText(withoutCitations(answered.answer), this.#answer).then(() => announce(say('copied')))
     const buttons = make('div', { class: 'actions' }, pushButton(copy, { class: 'quiet' }, say('copy')))
-    const send = async (vote: Readonly<Record<string, unknown>>) => {
-      await service.vote({ ...vote, ...voteSubject(this.question, answered) })
-      buttons.querySelectorAll('[data-vote]').forEach((button) => {
-        button.remove()
-      })
-      buttons.append(make('span', { class: 'thanks' }, say('thanks')))
+    // The server replaces only votes on the turns of its own conversations.
+    const replaces = answered.sessionId !== undefined && answered.turnId !== undefined
+    const thanks = make('span', { class: 'thanks' }, say('thanks'))
+    let cast = 'none'
+    const send = async (given: Readonly<Record<string, unknown>> & { vote: string }) => {
+      await service.vote({ ...given, ...(replaces && { replaces }), ...voteSubject(this.question, answered) })
+      cast = given.vote
+      for (const button of buttons.querySelectorAll<HTMLElement>('[data-vote]')) {
+        if (replaces) button.setAttribute('aria-pressed', String(button.dataset.vote === cast))
+        else button.remove()
+      }
+      if (cast === 'none') return thanks.remove()
+      buttons.append(thanks)
       announce(say('thanks'))
     }
     const failed = (error: unknown) => announce(problemText(error, say))
@@ -141,16 +148,16 @@ export class TurnView {
       buttons.after(form)
       form.querySelector('textarea')?.focus()
     }
-    const act = {
-      up: () => void send({ vote: 'up' }).catch(failed),
-      down: () => open('down'),
-      flag: () => open('flag'),
+    const press = (vote: 'up' | 'down' | 'flag') => {
+      if (vote !== 'up' && vote !== cast) return open(vote)
+      form?.remove()
+      send({ vote: vote === cast ? 'none' : vote }).catch(failed)
     }
     const signs = { up: '👍', down: '👎', flag: '🚩' } as const
     for (const vote of ['up', 'down', 'flag'] as const) {
       const sign = make('span', { 'aria-hidden': 'true' }, signs[vote])
       const attributes = { class: 'quiet', 'data-vote': vote, 'aria-label': say(vote), title: say(vote) }
-      buttons.append(pushButton(act[vote], attributes, sign))
+      buttons.append(pushButton(() => press(vote), attributes, sign))
     }
     return buttons
   }

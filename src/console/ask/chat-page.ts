@@ -41,7 +41,6 @@ const Opinion = z.object({
   reason: z.string().default(''),
   category: z.enum(['', 'wrong-info', 'missing-info', 'irrelevant', 'tone', 'other']).default(''),
   shouldCite: z.string().trim().max(200).default(''),
-  form: z.uuid().optional(),
 })
 const notices = {
   deleted: 'The conversation is deleted.',
@@ -122,7 +121,7 @@ export const chatPageRoutes = consolePages({}, (pages, ctx, app) => {
 
   pages.formPage('/kb/:kb/chat/:id/turns/:turnId/feedback', {
     ...{ params: TurnPath, body: Opinion, show: feedback },
-    async act({ caller, params, body: { vote, category, shouldCite, form, ...typed } }) {
+    async act({ caller, params, body: { vote, category, shouldCite, ...typed } }) {
       const reason = typed.reason.trim()
       if ([...reason].length > maxReason)
         throw new GanglionError('malformed_request', `At most ${maxReason} characters.`)
@@ -132,7 +131,7 @@ export const chatPageRoutes = consolePages({}, (pages, ctx, app) => {
         ...(category === '' ? {} : { category }),
         ...(shouldCite === '' ? {} : { shouldCite }),
       }
-      await rateAnswer(ctx, caller, params, rating, { form })
+      await rateAnswer(ctx, caller, params, rating)
       return { to: `${chatPage(params.kb, params.id)}?done=rated` }
     },
     explain: (error) => ({
@@ -166,7 +165,6 @@ export const chatPageRoutes = consolePages({}, (pages, ctx, app) => {
           ...{ list: 'pages', autocomplete: 'off', maxlength: 200 },
         }),
         html`<datalist id="pages">${retrieved?.chunks.map(({ seqId, title }) => html`<option value="${seqId}">${title}</option>`)}</datalist>`,
-        hidden({ form: crypto.randomUUID() }),
         html`<div class="row">
           ${button('Send', { name: 'vote', value: 'down' })}
           ${button('Send, and flag as harmful', { name: 'vote', value: 'flag', class: 'danger' })}
@@ -248,8 +246,7 @@ function shorten(question: string): string {
 function opinionProblem(error: unknown): string {
   if (error instanceof GanglionError) {
     if (error.code === 'reason_required_for_negative_vote') return 'Say what is wrong, so that it can be mended.'
-    if (error.code === 'idempotency_key_reused') return 'You have said so already, with another reason.'
-    if (error.code === 'malformed_request' || error.code === 'queue_full') return error.message
+    if (['malformed_request', 'queue_full', 'record_full'].includes(error.code)) return error.message
   }
   throw error
 }

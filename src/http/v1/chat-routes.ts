@@ -2,8 +2,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AppContext } from '../../app/open-context.ts'
 import { chatOnce } from '../../chat/answer-question.ts'
+import { rateAnswer } from '../../chat/rate-answer.ts'
 import { submitFeedback } from '../../chat/submit-feedback.ts'
-import { ChatAnswer, ChatInput, type ChatQuestion, FeedbackInput, FeedbackReceipt } from '../../contract/chat.ts'
+import { ChatAnswer, ChatInput, type ChatQuestion, FeedbackReceipt, VoteInput } from '../../contract/chat.ts'
+import { undefinedOn, ValidationError } from '../../contract/errors.ts'
 import { KbPath } from '../../contract/search.ts'
 import { previewing } from '../../queue/preview/previewed-kb.ts'
 import { callerOf } from '../access/auth.ts'
@@ -77,16 +79,28 @@ export function feedbackRoutes(app: ZodFastify, ctx: AppContext): void {
     description:
       'Creates a candidate of the kind `reader-feedback` from the vote of a reader. Idempotent with an ' +
       '`Idempotency-Key`. Fails with `reason_required_for_negative_vote` if `vote` is `down` or `flag` and `reason` ' +
-      'is blank, with `queue_full` if 10,000 candidates of the knowledge base are pending, and with ' +
+      'is blank, with `not_pending` if a vote to withdraw is approved, with `record_full` if a vote was replaced too ' +
+      'often, with `queue_full` if 10,000 candidates of the knowledge base are pending, and with ' +
       '`idempotency_key_reused` if the key was used for another request.',
     params: KbPath,
     headers: IdempotencyHeader,
-    body: FeedbackInput,
+    body: VoteInput,
     answers: {
       201: FeedbackReceipt,
     },
-    errors: ['reason_required_for_negative_vote', 'idempotency_key_reused', 'queue_full'],
-    run: ({ ctx, caller, params, headers, body }) =>
-      submitFeedback(ctx, caller, params.kbId, body, idempotencyOf(headers)),
+    errors: ['reason_required_for_negative_vote', 'idempotency_key_reused', 'queue_full', 'not_pending', 'record_full'],
+    async run({ ctx, caller, params: { kbId: kb }, headers, body: { vote, replaces, ...feedback } }) {
+      const { sessionId: id, turnId } = feedback
+      const isKept = replaces === true && id !== undefined && turnId !== undefined
+      if (vote === 'none') {
+        if (!isKept)
+          throw new ValidationError({ vote: ['must come with `replaces`, `sessionId` and `turnId` to be none'] })
+        return rateAnswer(ctx, caller, { kb, id, turnId }, { vote })
+      }
+      // A turn of somebody else's chat is no reason to lose the vote.
+      const rated =
+        isKept && rateAnswer(ctx, caller, { kb, id, turnId }, { ...feedback, vote }).catch(undefinedOn('not_found'))
+      return (await rated) || submitFeedback(ctx, caller, kb, { ...feedback, vote }, idempotencyOf(headers))
+    },
   })
 }

@@ -16,11 +16,21 @@ let last = { msecs: 0, count: 0 }
  */
 export function candidateIdFor(kbId: string, { msecs = Date.now() }: { msecs?: number } = {}): string {
   last = { msecs, count: msecs === last.msecs ? last.count + 1 : randomInt(0x800) }
+  return idOf(kbId, msecs, last.count, randomBytes(4))
+}
+
+/** Returns a candidate id that a text determines, so that what is sent again about the same thing finds its candidate. */
+export function derivedCandidateId(kbId: string, { msecs, from }: { msecs: number; from: string }): string {
+  const hashed = hash('sha256', from, 'buffer')
+  return idOf(kbId, msecs, hashed.readUInt16BE(4), hashed)
+}
+
+function idOf(kbId: string, msecs: number, count: number, random: Buffer): string {
   const bytes = Buffer.alloc(16)
   bytes.writeUIntBE(msecs, 0, 6)
-  bytes.writeUInt16BE(0x7000 | (last.count & 0xfff), 6)
+  bytes.writeUInt16BE(0x7000 | (count & 0xfff), 6)
   kbHash(kbId).copy(bytes, 8)
-  randomBytes(4).copy(bytes, 12)
+  random.copy(bytes, 12)
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 

@@ -146,17 +146,14 @@ test('a thumb down needs a reason, which is kept where it is refused', async () 
   expect(await feedbackCount()).toBe(before)
   const reason = '</textarea><script>alert(1)</script>'
   expect((await reader.post(link, { vote: 'flag', reason, category: '' })).status).toBe(303)
-  const again = await reader.post(link, { vote: 'flag', reason: `${reason} and more`, category: '' })
-  expect([again.status, ...again.texts('.problems li')]).toEqual([
-    400,
-    'You have said so already, with another reason.',
-  ])
-  expect(again.document.querySelector('main script')).toBeNull()
-  expect(again.body).toContain('&lt;/textarea&gt;&lt;script&gt;alert(1)')
+  expect((await reader.post(link, { vote: 'flag', reason: `${reason} and more`, category: '' })).status).toBe(303)
+  const again = await reader.post(link, { vote: 'flag', reason: '', category: '' })
+  expect([again.status, again.document.querySelector('main script')]).toEqual([400, null])
   expect(await feedbackCount()).toBe(before + 1)
+  expect((await curator.get('/kb/handbook/tests')).texts('#proposed ~ ul > li').join()).toContain(`${reason} and more`)
 })
 
-test('who names another page to cite proposes a test, once for each form, and may think again', async () => {
+test('who names another page to cite proposes a test, and may think again', async () => {
   await approve(candidate({ title: 'Warden', content: 'At night the warden is paged.' }))
   const page = await curator.get(await ask(curator, 'Who is paged, cite?'))
   const link = page.document.querySelector('.opinion a')?.getAttribute('href') ?? ''
@@ -164,12 +161,10 @@ test('who names another page to cite proposes a test, once for each form, and ma
   const pages = [...form.document.querySelectorAll('datalist option')].map((each) => each.getAttribute('value') ?? '')
   const [first = '', second = ''] = pages
   expect(pages.length).toBeGreaterThan(1)
-  const formOf = ({ document }: typeof form) => document.querySelector('[name=form]')?.getAttribute('value') ?? ''
   const typed = { vote: 'down', reason: 'It is an old page.', category: '' }
-  const refused = await curator.post(link, { ...typed, form: formOf(form), shouldCite: 'VIPs' })
+  const refused = await curator.post(link, { ...typed, shouldCite: 'VIPs' })
   expect([refused.status, ...refused.texts('.problems li')]).toEqual([400, 'The seqId names no Neuron that you see.'])
   expect(refused.document.querySelector('[name=shouldCite]')?.getAttribute('value')).toBe('VIPs')
-  expect(formOf(refused)).not.toBe(formOf(form))
 
   const before = await feedbackCount()
   const proposed = async () => {
@@ -179,11 +174,10 @@ test('who names another page to cite proposes a test, once for each form, and ma
     )
     return new URL(item?.querySelector('a.button')?.getAttribute('href') ?? '', 'http://x').searchParams.get('cites')
   }
-  for (const [at, shouldCite] of [first, second, first].entries()) {
-    const form = formOf(await curator.get(link))
+  for (const shouldCite of [first, second, first]) {
     for (let times = 0; times < 2; times++)
-      expect((await curator.post(link, { ...typed, form, shouldCite: ` ${shouldCite} ` })).status).toBe(303)
-    expect([await feedbackCount(), await proposed()]).toEqual([before + at + 1, shouldCite])
+      expect((await curator.post(link, { ...typed, shouldCite: ` ${shouldCite} ` })).status).toBe(303)
+    expect([await feedbackCount(), await proposed()]).toEqual([before + 1, shouldCite])
   }
 })
 

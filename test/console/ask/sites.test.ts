@@ -1,4 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findCandidate } from '../../../src/kb/projection/candidate-index.ts'
+import { parseCandidate } from '../../../src/markdown/file/candidate-file.ts'
+import { approveCandidate, dismissCandidate } from '../../../src/queue/decide-candidate.ts'
+import { parseMetadata } from '../../../src/rules/candidates/metadata.ts'
 import { NativeWriter } from '../../kb/support/native-writer.ts'
 import { neuronText } from '../../kb/support/written-neurons.ts'
 import { indexReady } from '../../support/index-ready.ts'
@@ -125,6 +129,85 @@ test('a vote of a visitor waits, whatever the policy approves', async () => {
   const { json } = await sent(page, 'chat', { message: 'When does the office open?' }, { token })
   const vote = { vote: 'up', question: 'q', answer: 'a', sessionId: json.sessionId, turnId: json.turnId }
   expect((await sent(page, 'feedback', vote, { token })).json.status).toBe('pending')
+})
+
+/** A visitor's answer, and what the visitor and others do with it. */
+async function answered() {
+  const page = await added({ perMinute: '100' })
+  const token = await visitor(page)
+  const { json } = await sent(page, 'chat', { message: 'When does the office open?' }, { token })
+  const subject = { question: 'q', answer: 'a', sessionId: json.sessionId, turnId: json.turnId }
+  const kb = await started.ctx.kbs.open((await started.ctx.knowledgeBases.list())[0] ?? expect.fail())
+  return {
+    vote: async (vote: string, { as = token, reason = 'No.' } = {}) => {
+      const { status, json } = await sent(page, 'feedback', { ...subject, vote, reason }, { token: as })
+      return { status, ...json }
+    },
+    stranger: () => visitor(page),
+    record: async (id: string) => {
+      const row = findCandidate(kb.projection.read, id) ?? expect.fail()
+      const { metadata, decisions } = parseCandidate(await kb.repository.readText(row.blob))
+      const { status, version, confidence, zone } = row
+      return { status, version, confidence, zone, decisions, vote: parseMetadata(metadata).data.vote }
+    },
+    decide: async (id: string, act: typeof approveCandidate | typeof dismissCandidate) => {
+      const tenantId = kb.identity.tenantId
+      return act(started.ctx, { id: 'key:1', name: 'Curator', tenantId, role: 'curator', connectors: [] }, id, {})
+    },
+  }
+}
+
+test('a visitor who thinks again revises the vote, and takes it back', async () => {
+  const { vote, record, stranger } = await answered()
+  const { candidateId } = await vote('up')
+  expect(await record(candidateId)).toMatchObject({ version: 1, vote: 'up', confidence: 0.9, zone: 'yellow' })
+  for (let times = 0; times < 2; times++) {
+    expect(await vote('flag', { reason: 'Harmful.' })).toEqual({ candidateId, status: 'pending' })
+    expect(await record(candidateId)).toMatchObject({ version: 2, vote: 'flag', confidence: 0.3, zone: 'red' })
+  }
+  // Somebody may have read the flag, so the zone stays.
+  await vote('down')
+  expect(await record(candidateId)).toMatchObject({ version: 3, vote: 'down', zone: 'red', status: 'pending' })
+  for (const as of [await stranger()]) {
+    expect(await vote('none', { as })).toMatchObject({ error: 'not_found' })
+    expect(await vote('up', { as })).toMatchObject({ error: 'not_found' })
+  }
+  for (let times = 0; times < 2; times++) expect(await vote('none')).toEqual({ candidateId, status: 'dismissed' })
+  expect(await record(candidateId)).toMatchObject({
+    ...{ version: 3, status: 'dismissed' },
+    decisions: [{ action: 'revise' }, { action: 'revise' }, { action: 'dismiss', reason: 'withdrawn by its sender' }],
+  })
+  const anew = await vote('down')
+  expect([anew.status, anew.candidateId]).toEqual(['pending', expect.not.stringContaining(candidateId)])
+  expect((await vote('up')).candidateId).toBe(anew.candidateId)
+})
+
+test('a vote that was decided stays as it is, and another one waits', async () => {
+  const { vote, record, decide } = await answered()
+  expect(await vote('none')).toMatchObject({ error: 'not_found' })
+  const { candidateId } = await vote('down')
+  await decide(candidateId, dismissCandidate)
+  expect(await vote('down')).toEqual({ candidateId, status: 'dismissed' })
+  const second = await vote('up')
+  expect([second.status, second.candidateId === candidateId]).toEqual(['pending', false])
+  await decide(second.candidateId, approveCandidate)
+  expect(await vote('none')).toMatchObject({ error: 'not_pending' })
+  expect((await vote('down')).candidateId).not.toBe(second.candidateId)
+  expect(await record(candidateId)).toMatchObject({ version: 1, vote: 'down' })
+  expect(await record(second.candidateId)).toMatchObject({ version: 1, vote: 'up', status: 'approved' })
+})
+
+test('votes of a visitor at once are one candidate, and ten taken back are the last', async () => {
+  const { vote, record } = await answered()
+  const all = await Promise.all(['up', 'down', 'flag', 'up', 'down'].map((kind) => vote(kind)))
+  expect(new Set(all.map(({ candidateId }) => candidateId)).size).toBe(1)
+  const { version, decisions } = await record(all[0]?.candidateId)
+  expect(decisions.map(({ action }) => action)).toEqual(Array(version - 1).fill('revise'))
+  for (let times = 0; times < 10; times++) {
+    expect((await vote('down')).status).toBe('pending')
+    expect((await vote('none')).status).toBe('dismissed')
+  }
+  expect(await vote('down')).toMatchObject({ error: 'record_full' })
 })
 
 test('a page is refused in words that it may read', async () => {

@@ -50,6 +50,33 @@ test('what is just within bounds is taken, and kept', async () => {
   expect(JSON.parse(Object(kept.json).metadata)).toMatchObject({ category: 'tone', pageUrl: body.pageUrl })
 })
 
+test('a vote that replaces one of the same turn revises it, and only the key that asked may', async () => {
+  const { request } = await testServer()
+  const asked = await request('POST', '/api/v1/chat', { as: 'app', body: { kb: 'handbook', message: 'Who is paged?' } })
+  const { sessionId, turnId } = Object(asked.json)
+  const vote = async (vote: string, more: object = {}, as: 'app' | 'curator' = 'app') => {
+    const body = { ...feedback, ...{ vote, reason: 'No.', sessionId, turnId, replaces: true }, ...more }
+    const { status, json } = await request('POST', route, { as, body })
+    return { code: status, ...Object(json) }
+  }
+  expect(await vote('none')).toMatchObject({ code: 404 })
+  const first = await vote('up')
+  expect(await vote('down')).toEqual(first)
+  const detail = await request('GET', `/api/v1/queue/candidates/${first.candidateId}`, { as: 'curator' })
+  expect(detail.json).toMatchObject({ version: 2, content: expect.stringContaining('Vote: down') })
+  // Others, and those who do not ask for it, add a vote of their own.
+  const others = [await vote('down', {}, 'curator'), await vote('down', { replaces: false })]
+  expect(others).toMatchObject([{ code: 201 }, { code: 201 }])
+  expect(others.map(({ candidateId }) => candidateId)).not.toContain(first.candidateId)
+  expect(await vote('none', {}, 'curator')).toMatchObject({ code: 404 })
+  for (const more of [{ replaces: false }, { turnId: undefined }, { sessionId: undefined }])
+    expect(await vote('none', more)).toMatchObject({
+      code: 400,
+      error: { fieldErrors: { vote: [expect.any(String)] } },
+    })
+  expect(await vote('none')).toMatchObject({ code: 201, candidateId: first.candidateId, status: 'dismissed' })
+})
+
 test('whom it is open to', async () => {
   const { request } = await testServer()
   expect((await request('POST', route, { body: feedback })).status).toBe(401)
