@@ -13,11 +13,12 @@ const Message = z.looseObject({ jsonrpc: z.literal('2.0') })
 /** The only protocol revision with batches. A client that names no revision counts as one of this revision, which has no such header. */
 const batchRevision = '2025-03-26'
 const maxBatch = 20
+const Batched = Message.refine(({ method }) => method !== 'initialize')
 const Batch = z
-  .array(Message)
+  .array(z.unknown())
   .min(1)
   .max(maxBatch)
-  .refine((batch) => batch.every(({ method }) => method !== 'initialize'), 'must not have `initialize` in a batch')
+  .refine((batch) => batch.every((sent) => Batched.safeParse(sent).success), 'must have messages, none `initialize`')
 
 /**
  * Adds the Model Context Protocol over streamable HTTP, in the revision of 2026-07-28 and in earlier ones, without sessions: the

@@ -159,7 +159,11 @@ describe('a batch', () => {
     ['with a handshake', [{ ...list, method: 'initialize', params: {} }, list]],
     ['with a message of the newest revision', [list, { ...list, params: { _meta: meta } }]],
   ])('that is %s is refused whole', async (_, body) => {
-    expect((await send(body)).status).toBe(400)
+    const { status, text } = await send(body)
+    // A message of the newest revision is refused by the protocol's library, all else by the server.
+    const reason =
+      /The body must (?:not be empty|have (?:at most 20 items|messages, none `initialize`))\.|JSON-RPC batch/
+    expect([status, text]).toEqual([400, expect.stringMatching(reason)])
   })
 
   test('for which the client takes no answer is refused', async () => {
