@@ -39,7 +39,8 @@ export type SameText = {
 
 type Sender = Pick<Caller, 'role' | 'audience'> & { sees: KbView['sees'] }
 
-const maxTold = 3
+/** Maximum number of similar pages and candidates that a sender is told of. */
+export const maxSimilar = 3
 /** Minimum resemblance of pages to be reported, and to count as copies. */
 const [leastTold, leastCopy] = [0.8, 0.9]
 /** Minimum number of words to compare, since shorter texts are similar by chance. */
@@ -95,7 +96,7 @@ export async function sameText(
   const copies = pages.filter(({ row }) => (told.get(row.seqId) ?? 0) >= leastCopy)
   const numbers = copies.length === 0 ? [] : numbersIn(content)
   const isCopy = copies.some(({ text }) => isDeepStrictEqual(numbersIn(text), numbers))
-  return { similar: [...told.keys()].slice(0, maxTold).map(similarTo), isCopy }
+  return { similar: [...told.keys()].slice(0, maxSimilar).map(similarTo), isCopy }
 }
 
 /** Returns the present rights of a recorded candidate's sender. An unknown sender has those of a reader. */
@@ -136,7 +137,7 @@ function similarTo(seqId: string): Warning {
 
 /** Returns the candidates that the sender of a new one has proposed already, and that wait: it can revise them instead. */
 export function alreadyProposed(sql: AllTables, candidate: Candidate): Warning[] {
-  return waitingTwins(sql, candidate, maxTold).map(({ id }) => ({
+  return waitingTwins(sql, candidate, maxSimilar).map(({ id }) => ({
     code: 'similar',
     message: `You have proposed this already, and it waits: revise the candidate ${id}, or withdraw one of them.`,
     candidateId: id,
@@ -144,7 +145,7 @@ export function alreadyProposed(sql: AllTables, candidate: Candidate): Warning[]
 }
 
 export function unchangedWarning(seqId: string): Warning {
-  return { code: 'unchanged', message: `${seqId} has this text already: nothing was changed.`, seqId }
+  return { code: 'unchanged', message: `${seqId} has this text already: this changes nothing.`, seqId }
 }
 
 function textOf(content: string): string {

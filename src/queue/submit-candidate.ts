@@ -30,7 +30,7 @@ import { proposalViewOf } from './approval.ts'
 import { type CorrectionBase, correctionBase, isConflictShown } from './correction-base.ts'
 import { approveByPolicy, copyOfPage, isTestedFirst, leftToCurator } from './policy-approval.ts'
 import { policyVerdicts } from './policy-verdicts.ts'
-import { alreadyProposed, type SameText, sameText, unchangedWarning } from './same-text.ts'
+import { alreadyProposed, maxSimilar, type SameText, sameText, unchangedWarning } from './same-text.ts'
 import { splitFrontMatter, unreadable } from './sent-content.ts'
 import { takenNames } from './taken-names.ts'
 
@@ -201,7 +201,8 @@ async function submitStaged(
   await approveByPolicy(kb, staging, id, now, { same })
   const judged = findCandidate(sql, id) ?? row
   if (known === undefined && judged.status === 'pending') await requireWaitingRoom(kb, draft.createdBy)
-  return { row: judged, warnings: [...warnings, ...approvalWarnings(sql, draft, judged)] }
+  const more = approvalWarnings(sql, draft, judged).filter(({ code }) => !warnings.some((told) => told.code === code))
+  return { row: judged, warnings: [...warnings, ...more] }
 }
 
 /** Returns the sender's warnings about an approval: that a Neuron already had the text, or which names of the page are taken. */
@@ -270,8 +271,8 @@ export async function toCandidate(
     told: [
       ...targetWarnings(kind, fields.targetNeuron, targetProblem),
       ...(base?.warnings ?? []),
-      ...same.similar,
-      ...twins,
+      ...(same.unchanged === undefined ? [] : [unchangedWarning(same.unchanged.seqId)]),
+      ...[...twins, ...same.similar].slice(0, maxSimilar),
     ],
     same,
   }

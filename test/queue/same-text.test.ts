@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { verify } from '../../src/operate/verify/verify.ts'
 import { readNeuron } from '../../src/pages/read-neuron.ts'
 import { readCandidate } from '../../src/queue/read-candidate.ts'
-import { submitCandidate } from '../../src/queue/submit-candidate.ts'
+import { previewCandidate, submitCandidate } from '../../src/queue/submit-candidate.ts'
 import { nativeGit } from '../git/support/native-git.ts'
 import { candidate, correction, newTestBed } from '../kb/support/test-bed.ts'
 import { approveCandidate } from '../support/approve-candidate.ts'
@@ -62,7 +62,29 @@ test('a text with what the page lacks is no equal one; one below the threshold w
   expect(await readNeuron(ctx, curator, { kb: 'handbook', seqId })).toMatchObject({ version: 2, tags: ['new'] })
   const further = await submitCandidate(ctx, app, sure({ metadata: '{"tags":["other"]}' }))
   expect(further).toMatchObject({ status: 'pending', warnings: [similar(seqId)] })
-  expect(await submitCandidate(ctx, app, sure({ confidence: 0.1 }))).toMatchObject({ status: 'pending' })
+  const waiting = sure({ confidence: 0.1, metadata: '{"tags":["new"]}' })
+  const { candidateId: _, ...sent } = await submitCandidate(ctx, app, waiting)
+  expect(sent).toMatchObject({ status: 'pending', warnings: unchanged(seqId) })
+  const { warnings } = await previewCandidate(ctx, app, sure({ metadata: '{"tags":["new"]}' }), {})
+  expect(warnings).toEqual(unchanged(seqId))
+  const secret = { title: 'Secret', content: 'Hidden.' }
+  const hidden = await submitCandidate(ctx, app, sure({ ...secret, metadata: '{"tags":["internal"]}' }))
+  const guess = await submitCandidate(ctx, app, sure({ ...secret, confidence: 0.1 }))
+  expect([hidden.status, guess.warnings]).toEqual(['approved', undefined])
+})
+
+test('a sender is told of three at most: what it has proposed, then pages', async () => {
+  const { ctx, app, curator } = await newTestBed()
+  for (const title of ['One', 'Two', 'Three', 'Four']) {
+    const { candidateId } = await submitCandidate(ctx, curator, candidate({ title, content: long }))
+    await approveCandidate(ctx, curator, candidateId, {})
+  }
+  const { candidateId } = await submitCandidate(ctx, app, candidate({ title: 'Five', content: long }))
+  const again = await submitCandidate(ctx, app, candidate({ title: 'Six', content: long }))
+  expect(again.warnings).toEqual([
+    { code: 'similar', message: expect.any(String), candidateId },
+    ...[similar(expect.any(String)), similar(expect.any(String))],
+  ])
 })
 
 test('a text that is nearly that of another page is told, and waits where it is a copy', async () => {
