@@ -321,12 +321,36 @@ export const CandidateComment = z
   })
 export type CandidateComment = z.infer<typeof CandidateComment>
 
+/** Part of a text: a line, or the first and the last of several. */
+const Lines = z
+  .string()
+  .regex(
+    /^[1-9]\d{0,5}(?:-[1-9]\d{0,5})?$/,
+    'must be a line such as 3, or the first and the last of several such as 3-5',
+  )
+
 export const ChangeRequest = z
   .object({
     reason: WellFormed.max(2000).regex(/\S/, 'must not be blank').describe('What to change; at most 2,000 characters.'),
+    lines: Lines.describe('Lines of `content` that it is about, from 1, such as `3` or `3-5`.').exactOptional(),
     head: JudgedHead,
   })
-  .meta({ id: 'ChangeRequest', description: 'What has to change.', examples: [{ reason: 'Name the source.' }] })
+  .meta({
+    id: 'ChangeRequest',
+    description: 'What has to change.',
+    examples: [{ reason: 'Name the source.', lines: '3-5' }],
+  })
+
+export type ChangeRequest = z.output<typeof ChangeRequest>
+
+/** Open request for changes, as the sender of the candidate reads it. */
+const AskedChanges = z.object({
+  reason: z.string().describe('What to change.'),
+  lines: Lines.describe(
+    'Lines of `content` that it is about, such as `3` or `3-5`. Absent: all of it.',
+  ).exactOptional(),
+  at: Timestamp.describe('Time of the request.'),
+})
 
 export const Assignment = z
   .object({
@@ -395,12 +419,7 @@ export const CandidateSummary = z
     queueUrl: QueueUrl,
     onBehalfOf: EndUser.describe('End user on whose behalf it was sent, according to its sender.').exactOptional(),
     assignee: z.string().describe('E-mail of the person, or name of the key, who is to decide.').exactOptional(),
-    changesRequested: z
-      .object({
-        reason: z.string().describe('What to change.'),
-        at: Timestamp.describe('Time of the request.'),
-        by: z.string().describe('Name of the curator.'),
-      })
+    changesRequested: AskedChanges.extend({ by: z.string().describe('Name of the curator.') })
       .describe('Present while a curator waits for a new version.')
       .exactOptional(),
     ...Approved,
@@ -452,6 +471,7 @@ export const CandidateDetail = CandidateSummary.extend({
         at: Timestamp.describe('Time of the decision.'),
         by: z.string().describe('Name of the person, API key or policy.'),
         reason: z.string().describe('Reason of a dismissal, text of a comment, or what to change.').exactOptional(),
+        lines: z.string().describe('Lines of `content` that a request for changes is about.').exactOptional(),
         to: z.string().describe('Whom it was assigned to.').exactOptional(),
       }),
     )
@@ -519,6 +539,7 @@ const sent = {
     title: 'VIP escalation policy',
     version: 1,
     status: 'dismissed',
+    target: 'handbook_00000042',
   } as const),
   ...{ verdict: { zone: null, reason: 'no confidence given' }, reason: 'Duplicates handbook_00000007.' },
   ...{ createdAt: summary.createdAt, queueUrl: summary.queueUrl },
@@ -526,7 +547,7 @@ const sent = {
 
 export const SentCandidate = CandidateSummary.pick({
   ...{ candidateId: true, kbId: true, kind: true, title: true, version: true, status: true },
-  ...{ createdAt: true, queueUrl: true, onBehalfOf: true, seqId: true, commit: true },
+  ...{ target: true, createdAt: true, queueUrl: true, onBehalfOf: true, seqId: true, commit: true },
 })
   .extend({
     verdict: z
@@ -537,10 +558,7 @@ export const SentCandidate = CandidateSummary.pick({
       .string()
       .describe('Markdown body as the caller sent it last. Absent in lists, and once somebody else has changed it.')
       .exactOptional(),
-    changesRequested: z
-      .object({ reason: z.string().describe('What to change.'), at: Timestamp.describe('Time of the request.') })
-      .describe('Present while a curator waits for a new version.')
-      .exactOptional(),
+    changesRequested: AskedChanges.describe('Present while a curator waits for a new version.').exactOptional(),
   })
   .meta({
     id: 'SentCandidate',

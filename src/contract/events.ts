@@ -44,6 +44,11 @@ export const EventData = z.object({
   neurons: z.int().min(0).describe('With `ingest.completed`: number of its Neurons.').exactOptional(),
   pending: z.int().min(0).describe('With `ingest.completed`: number of its pending candidates.').exactOptional(),
   error: z.string().describe('With `ingest.failed`: the cause, for a person.').exactOptional(),
+  reason: z
+    .string()
+    .describe('With `candidate.changes-requested`, for its sender and curators: what to change.')
+    .exactOptional(),
+  lines: z.string().describe('With `reason`: the lines of the text that it is about, such as `3-5`.').exactOptional(),
   problems: z.array(z.string()).describe('With `kb.pushed`: faults of the commit.').exactOptional(),
 })
 export type EventData = z.infer<typeof EventData>

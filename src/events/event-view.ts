@@ -4,6 +4,7 @@ import type { Context } from '../kb/context.ts'
 import { isPassing } from '../kb/failure.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
 import { findCandidate, pendingBelow, presentBelow } from '../kb/projection/candidate-index.ts'
+import { tryParseCandidate } from '../markdown/file/candidate-file.ts'
 import { actorOf, type Caller } from '../rules/access/caller.ts'
 import { ingestConnector } from '../rules/candidates/candidate.ts'
 import { originPrefix } from '../sources/ingest/source-candidate.ts'
@@ -51,7 +52,10 @@ export class EventView {
     const told: LoggedEvent[] = []
     for (const event of events) {
       const { id, kbId, kind, at } = event
-      const data = this.#listener.role === 'curator' ? event.data : await this.#dataFor(event, sights)
+      const isCurator = this.#listener.role === 'curator'
+      const seen = isCurator ? event.data : await this.#dataFor(event, sights)
+      const isAsked = kind === 'candidate.changes-requested' && (isCurator || this.#isSender(event))
+      const data = seen && isAsked ? { ...seen, ...(await this.#askedIn(event, sights)) } : seen
       if (data !== undefined) told.push({ id, kind, tenantId: this.#listener.tenantId, kbId, at, ...data })
     }
     return told
@@ -59,16 +63,29 @@ export class EventView {
 
   /** Returns the data of an event that the listener may see, all or a part; undefined for a hidden event. */
   async #dataFor(event: StoredEvent, sights: Map<string, Promise<Sight | undefined>>): Promise<EventData | undefined> {
-    const { kbId, kind, data, candidate, isCuratorOnly } = event
+    const { kbId, kind, data, isCuratorOnly } = event
     if (this.#listener.role === 'reader') return this.#dataForReader(event, sights)
     // Comments and assignments of curators are hidden from the sender, too.
     const isTalk = kind === 'candidate.commented' || kind === 'candidate.assigned'
-    const isOwn = candidate?.sender === actorOf(this.#listener).id && !isTalk
+    const isOwn = this.#isSender(event) && !isTalk
     if (!isCuratorOnly && kind === 'kb.pushed') return data
     const sight = isCuratorOnly ? undefined : await this.#sight(kbId, sights)
     if (sight !== undefined && (await this.#sees(event, sight))) return this.#countsFor(data, sight)
     const { candidateId, status } = data
     return isOwn ? { ...(candidateId && { candidateId }), ...(status && { status }) } : undefined
+  }
+
+  #isSender({ candidate }: StoredEvent): boolean {
+    return candidate?.sender === actorOf(this.#listener).id
+  }
+
+  /** Returns what a curator asked to change, by the record, from which it may have been erased since. */
+  async #askedIn({ kbId, data, candidate }: StoredEvent, sights: Map<string, Promise<Sight | undefined>>) {
+    const kb = (await this.#sight(kbId, sights))?.kb
+    const row = kb && findCandidate(kb.projection.read, data.candidateId ?? '')
+    const record = row && tryParseCandidate(await kb.repository.readTextOnce(row.blob))
+    const { reason, lines } = record?.decisions[candidate?.decision ?? -1] ?? {}
+    return { ...(reason && { reason }), ...(lines && { lines }) }
   }
 
   /** Returns the data of an event for a reader, without the candidate and the Source of a Neuron. */

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid'
-import { type Approval, type AwaitedApproval, CandidateState } from '../contract/candidates.ts'
+import { type Approval, type AwaitedApproval, CandidateState, type ChangeRequest } from '../contract/candidates.ts'
 import { GanglionError, ValidationError } from '../contract/errors.ts'
 import { curatorNamed } from '../kb/access/who-is.ts'
 import { type Context, emitAct } from '../kb/context.ts'
@@ -11,6 +11,7 @@ import { parseCandidate } from '../markdown/file/candidate-file.ts'
 import { actorOf, type Caller } from '../rules/access/caller.ts'
 import { assigneeOf, type Candidate, type Decision, requestedChanges } from '../rules/candidates/candidate.ts'
 import { candidateTime } from '../rules/candidates/candidate-id.ts'
+import { unixLines } from '../rules/text/line-endings.ts'
 import { runIdempotent } from '../state/run-idempotent.ts'
 import { approveStaged, editedFields } from './approval.ts'
 import { isApprovedBy, type JudgedCandidate, type JudgedHead, writeJudged } from './heads/judged-head.ts'
@@ -56,18 +57,27 @@ export async function reopenCandidate(
 /**
  * Requests changes of a pending candidate as a curator. It stays pending, and a new version answers the request.
  * @throws {GanglionError} `not_found`, `not_pending`, `stale_head` with the present `head`, `record_full`
+ * @throws {ValidationError} for lines that the text does not have
  */
 export async function requestChanges(
   ctx: Context,
   caller: Caller,
   candidateId: string,
-  { reason, ...judged }: JudgedHead & { reason: string },
+  { reason, lines, ...judged }: JudgedHead & Pick<ChangeRequest, 'reason' | 'lines'>,
 ): Promise<CandidateState> {
   return decide(ctx, caller, { candidateId, ...judged, verb: 'Ask for changes of' }, ({ status }, by, at, record) => {
     if (status !== 'pending') throw new GanglionError('not_pending')
+    if (lines !== undefined) checkLines(lines, record.content)
     const asked = requestedChanges(record)
-    return asked?.by.id === by.id && asked.reason === reason ? undefined : { action: 'request-changes', at, by, reason }
+    const isSame = asked?.by.id === by.id && asked.reason === reason && asked.lines === lines
+    return isSame ? undefined : { action: 'request-changes', at, by, reason, ...(lines && { lines }) }
   })
+}
+
+function checkLines(lines: string, content: string): void {
+  const [from = 0, to = from] = lines.split('-').map(Number)
+  const count = unixLines(content).split('\n').length
+  if (from > to || to > count) throw new ValidationError({ lines: [`must be lines of the text, which has ${count}`] })
 }
 
 /**

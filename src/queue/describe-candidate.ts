@@ -89,8 +89,9 @@ export async function describeCandidate(
 
 /** Returns the decisions and comments, with the approval, oldest first. */
 export async function decisionsOn({ kb, row, candidate }: QueuedRecord): Promise<CandidateDetail['decisions']> {
-  const decisions: CandidateDetail['decisions'] = candidate.decisions.map(({ action, at, by, reason, to }) => ({
+  const decisions: CandidateDetail['decisions'] = candidate.decisions.map(({ action, at, by, reason, lines, to }) => ({
     ...{ action, at, by: by.name },
+    ...(lines && { lines }),
     ...(reason === undefined ? {} : { reason }),
     ...(to === undefined ? {} : { to }),
   }))

@@ -3,11 +3,12 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { openContext } from '../../src/app/open-context.ts'
+import { type EventListener, EventView } from '../../src/events/event-view.ts'
 import { readEvents } from '../../src/events/read-events.ts'
 import { createKnowledgeBase, operator } from '../../src/kb/create-kb.ts'
 import { deriveEvents } from '../../src/kb/events/derive-events.ts'
 import { importDirectory } from '../../src/operate/import/import-directory.ts'
-import { dismissCandidate, reopenCandidate } from '../../src/queue/decide-candidate.ts'
+import { dismissCandidate, reopenCandidate, requestChanges } from '../../src/queue/decide-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
 import type { StoredEvent } from '../../src/state/event-store.ts'
 import { NativeWriter } from '../kb/support/native-writer.ts'
@@ -346,6 +347,31 @@ test('an app is told of what it may see, and that its candidates were approved',
     { kind: 'candidate.approved', ...approval },
     { kind: 'neuron.created', ...neuron },
   ])
+})
+
+test('what has to change is told to the sender and to curators alone, and stored in no event', async () => {
+  const bed = await newTestBed()
+  const { ctx, curator, app, reader } = bed
+  const { seqId = '' } = await submitCandidate(ctx, curator, candidate({ confidence: 1 }))
+  const { candidateId } = await submitCandidate(ctx, app, correction(seqId, 'One.\n\nTwo.', { title: 'VIP' }))
+  const other = { ...app, id: 'key:other' }
+  const asked = { reason: 'Which secret?', lines: '3' }
+  await requestChanges(ctx, curator, candidateId, asked)
+  await requestChanges(ctx, curator, candidateId, { reason: 'All of it.' })
+  const events = (await eventsOf(bed, ctx)).filter(({ kind }) => kind === 'candidate.changes-requested')
+  const told = async (listener: EventListener) =>
+    (await new EventView(ctx, listener).tell(events)).map(({ candidateId, reason, lines }) => [
+      ...[candidateId, reason, lines],
+    ])
+  const whole = [
+    [candidateId, 'Which secret?', '3'],
+    [candidateId, 'All of it.', undefined],
+  ]
+  expect([await told(curator), await told(app)]).toEqual([whole, whole])
+  const bare = [candidateId, undefined, undefined]
+  const receiver = { role: 'app', id: '', name: '', tenantId: app.tenantId } as const
+  expect([await told(other), await told(receiver), await told(reader)]).toEqual([[bare, bare], [bare, bare], []])
+  expect(JSON.stringify(await ctx.events.after(app.tenantId, 0, 99))).not.toContain('secret')
 })
 
 test('no tenant is told of another, and a reader of one knowledge base of no other', async () => {

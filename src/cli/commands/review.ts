@@ -41,6 +41,11 @@ const Options = z.object({
   requestChanges: option(ChangeRequest.shape.reason.optional(), '<text>', 'request changes before it is approved', {
     conflicts: ['approve', 'dismiss'],
   }),
+  lines: option(
+    ChangeRequest.shape.lines,
+    '<from-to>',
+    'with --request-changes: the lines of the text that it is about',
+  ),
   assign: option(
     z.string().optional(),
     '<curator>',
@@ -64,6 +69,8 @@ export function addReviewCommand(program: Command): void {
     const { approve, dismiss, comment, requestChanges, assign, reason } = review
     if ([approve, dismiss, comment, requestChanges, assign].every((option) => option === undefined))
       throw new UsageError('one of --approve, --dismiss, --request-changes, --assign and --comment is needed')
+    if (review.lines !== undefined && requestChanges === undefined)
+      throw new UsageError('--lines goes with --request-changes')
     if (reason !== undefined && !dismiss)
       throw new UsageError('--reason goes with --dismiss; --comment with the others')
     const { answer, text } = await send(server, review, await commentOf(review))
@@ -96,7 +103,7 @@ export async function readInput(most: number): Promise<string> {
 /** Posts the comment, then the verdict. @throws {Error} with a sentence that names the rejected one and the reason */
 async function send(
   server: ApiServer,
-  { candidate, approve, dismiss, reason, head, requestChanges, assign }: Review,
+  { candidate, approve, dismiss, reason, head, requestChanges, lines, assign }: Review,
   comment: string | undefined,
 ): Promise<{ answer: unknown; text: string }> {
   // Does not retry, so that a person sees at once that the server is unreachable.
@@ -135,7 +142,9 @@ async function send(
     answer = approval
   }
   if (requestChanges !== undefined) {
-    const asked = candidates.requestChanges(candidate, { reason: requestChanges, ...(head && { head }) })
+    const asked = candidates.requestChanges(candidate, {
+      ...{ reason: requestChanges, ...(lines && { lines }), ...(head && { head }) },
+    })
     answer = await verdictOf(asked, CandidateState)
     said.push(`Asked for changes of ${candidate}.`)
   }

@@ -24,6 +24,7 @@ import {
   intentText,
   keysHelp,
   kindLabels,
+  ofLines,
   statusLabels,
   verdictText,
   warningList,
@@ -43,7 +44,9 @@ const verbs: Readonly<Record<ReviewStep['action'], string>> = {
   assign: 'assigned',
 }
 
-export type Typed = { reason?: string | undefined; comment?: string | undefined; edit?: TypedEdit | undefined }
+export type Typed = { edit?: TypedEdit | undefined } & {
+  [field in 'reason' | 'comment' | 'lines']?: string | undefined
+}
 
 /** State of a candidate's page: the form that was rejected, or the edit that is open. */
 export type Shown = {
@@ -125,7 +128,7 @@ export async function candidateHtml(
             <li><bdi>${entry.createdBy}</bdi> proposed it ${when(entry.createdAt)}</li>
             ${steps}
           </ol>
-          ${commentForm(visit, review, { params, comment: typed.comment ?? (isPending ? undefined : typed.reason), errors: errors.comment, sendsMail: ctx.sendsMail })}
+          ${commentForm(visit, review, { params, comment: typed.comment ?? (isPending ? undefined : typed.reason), lines: typed.lines, errors: errors.comment, sendsMail: ctx.sendsMail })}
           ${isPending && assignForm(visit, review, { params, errors: errors.comment, curators })}
         </section>
       </div>
@@ -180,7 +183,13 @@ type Talking = { params: QueueParams; errors: FormErrors | undefined }
 function commentForm(
   visit: Visit,
   { entry: { id, seen, status } }: CandidateReview,
-  { params, errors, comment, sendsMail }: Talking & { comment: string | undefined; sendsMail: boolean },
+  {
+    params,
+    errors,
+    comment,
+    lines = '',
+    sendsMail,
+  }: Talking & Pick<Typed, 'comment' | 'lines'> & { sendsMail: boolean },
 ): Html {
   const attributes = { id: 'comment', 'data-keep': `comment-${id}` }
   const askForChanges = { class: 'second', formaction: candidateUrl(id, params, {}, 'request-changes') }
@@ -190,6 +199,11 @@ function commentForm(
       hint: `Markdown. Other curators see it${sendsMail ? '; those whom you mention, as @ada, get an e-mail' : ''}.`,
       ...{ maxlength: 10_000, dir: 'auto', rows: 3 },
     }),
+    status === 'pending' &&
+      controlsOf({ lines }, errors).text('lines', 'Lines (optional)', {
+        hint: 'Of the text, where you ask for changes: as 3, or 3-5. "As text" shows their numbers.',
+        ...{ maxlength: 20, autocomplete: 'off' },
+      }),
     html`<div class="row">${button('Comment', { class: 'second' })}
       ${status === 'pending' && button('Ask for changes', askForChanges)}</div>`,
   ])
@@ -233,8 +247,8 @@ function stepItems(
   )
 }
 
-function stepItem({ action, at, by, reason, to }: ReviewStep, comment: Rendered | undefined): Html {
-  return html`<li><bdi>${by}</bdi> ${verbs[action]} ${action !== 'comment' && 'it '}${action === 'assign' && html`to <bdi>${to ?? 'nobody'}</bdi> `}${when(at)}
+function stepItem({ action, at, by, reason, lines, to }: ReviewStep, comment: Rendered | undefined): Html {
+  return html`<li><bdi>${by}</bdi> ${verbs[action]} ${action !== 'comment' && html`it${ofLines({ lines })} `}${action === 'assign' && html`to <bdi>${to ?? 'nobody'}</bdi> `}${when(at)}
     ${comment !== undefined && content(comment)}
     ${comment === undefined && reason !== undefined && reason !== '' && html`<blockquote dir="auto">${reason}</blockquote>`}</li>`
 }
@@ -253,7 +267,7 @@ function decidePanel(visit: Visit, review: CandidateReview, deciding: Deciding):
     <div><h2 id="decide-title"${entry.status === 'pending' && html` class="unseen"`}>${entry.status === 'pending' ? 'Decide' : statusLabels[entry.status]}</h2>
       <p class="soft">${verdictText(entry)}</p>
       ${review.awaiting && html`<p>${review.hasVoted && 'You have approved it. '}${awaitingText(review.awaiting, [visit.session.user.email])}</p>`}
-      ${entry.asked !== null && html`<p class="warning"><bdi>${entry.asked.by}</bdi> asked for changes ${when(entry.asked.at)}: <span dir="auto">${entry.asked.reason}</span></p>`}
+      ${entry.asked !== null && html`<p class="warning"><bdi>${entry.asked.by}</bdi> asked for changes${ofLines(entry.asked)} ${when(entry.asked.at)}: <span dir="auto">${entry.asked.reason}</span></p>`}
       ${warningList(entry.warnings)}</div>
     <div class="row">${entry.status === 'pending' ? decisions(visit, review, deciding) : undone(visit, review, deciding.params)}</div>
   </section>`

@@ -51,6 +51,11 @@ export function endUserLink({ endUser }: Pick<QueueEntry, 'endUser'>, params: Qu
   return html` on behalf of <a href="${listPath({ ...params, onBehalfOf: id })}" title="${id}"><bdi>${name}</bdi></a>`
 }
 
+/** Names the lines that a request for changes is about, if any. */
+export function ofLines({ lines }: { lines?: string | undefined }): string {
+  return lines === undefined ? '' : ` (${lines.includes('-') ? 'lines' : 'line'} ${lines.replace('-', '–')})`
+}
+
 export function intentText({ kb, intent }: Pick<QueueEntry, 'kb' | 'intent'>): Html {
   if (intent.does === 'add') return html`Adds a new page`
   const verb = intent.does === 'remove' ? 'Removes' : 'Changes'

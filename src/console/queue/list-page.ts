@@ -21,6 +21,7 @@ import {
   intentText,
   keysHelp,
   kindLabels,
+  ofLines,
   percent,
   saysMore,
   statusLabels,
@@ -219,7 +220,7 @@ ${bundle === undefined ? html`<span class="intent">${each.intent.does === 'add' 
     <div class="who soft">${kindLabels[kind]} · ${confidence === null ? '' : html`<span class="unseen">Confidence</span> ${percent(confidence)} · `}${params.kb === undefined && html`<bdi>${kb}</bdi> · `}${connector !== 'api' && html`from <bdi>${connector}</bdi> · `}by <bdi>${createdBy}</bdi>${endUserLink(each, params)}, ${when(createdAt)}</div>
     ${each.assignee !== null && html`<p class="soft">Assigned to <bdi>${each.assignee}</bdi></p>`}
     ${each.awaiting && html`<p class="soft">${awaitingText(each.awaiting, [session.user.email])}</p>`}
-    ${each.asked !== null && html`<p class="soft">Changes were asked for: <span dir="auto">${each.asked.reason}</span></p>`}
+    ${each.asked !== null && html`<p class="soft">Changes were asked for${ofLines(each.asked)}: <span dir="auto">${each.asked.reason}</span></p>`}
     ${status === 'pending' && saysMore(each) && html`<p class="soft why">${verdictText(each)}</p>`}
     ${warningList(warnings)}
   </li>`

@@ -55,11 +55,14 @@ const text = z.string().optional()
 /** Fields of the forms of a candidate. They are checked when they are used, so that what was typed can be shown again. */
 const CandidateForm = z.object({
   ...{ seen: text, base: text, title: text, content: text, tags: text },
-  ...{ reason: text, comment: text },
+  ...{ reason: text, comment: text, lines: text },
 })
 type CandidateForm = z.output<typeof CandidateForm>
 /** Request for changes, which the form of a comment sends. */
-const CommentRequest = z.object({ comment: ChangeRequest.shape.reason })
+const CommentRequest = z.object({
+  comment: ChangeRequest.shape.reason,
+  lines: z.literal('').or(ChangeRequest.shape.lines.unwrap()).default(''),
+})
 const AssignForm = z.object({ assignee: z.string().default(''), me: text })
 
 const Picked = z
@@ -132,12 +135,13 @@ export const queuePageRoutes = consolePages({ people: 'curator' }, (pages, ctx) 
   })
 
   pages.post('/queue/:id/request-changes', typing, (sent) => {
-    const { comment = '', seen } = sent.body
+    const { comment = '', lines = '', seen } = sent.body
     const work = () => {
-      const asked = parseSent(CommentRequest, { comment })
-      return requestChanges(ctx, sent.caller, sent.params.id, { reason: asked.comment, seen })
+      const asked = parseSent(CommentRequest, { comment, lines: lines.trim() })
+      const about = { reason: asked.comment, ...(asked.lines && { lines: asked.lines }) }
+      return requestChanges(ctx, sent.caller, sent.params.id, { ...about, seen })
     }
-    return attempt(sent, { form: 'comment', typed: { comment } }, work, () => toComments(sent))
+    return attempt(sent, { form: 'comment', typed: { comment, lines } }, work, () => toComments(sent))
   })
 
   pages.post('/queue/:id/assign', { ...ofOne, body: AssignForm }, (sent) => {
@@ -167,8 +171,8 @@ export const queuePageRoutes = consolePages({ people: 'curator' }, (pages, ctx) 
   const shown = { ...typing, config: { readsForm: true } } as const
   for (const form of ['approve', 'dismiss', 'comment']) {
     pages.post(`/queue/:id/${form}/preview`, shown, (sent) => {
-      const { reason, comment } = sent.body
-      return candidateHtml(ctx, sent, { typed: { edit: typedEdit(sent.body), reason, comment } })
+      const { reason, comment, lines } = sent.body
+      return candidateHtml(ctx, sent, { typed: { edit: typedEdit(sent.body), reason, comment, lines } })
     })
   }
 

@@ -22,6 +22,11 @@ import { addProposing } from './proposing-tools.ts'
 import { addReading } from './reading-tools.ts'
 import { adds, addTool, type Exchange, isData, Kb } from './tool.ts'
 
+/** Further instructions for those who may propose. */
+const forProposers = `
+Before you propose anything, and when you begin, call my_candidates with the state changes_requested: answer with revise_proposal what a \
+curator asks there.`
+
 /** Instructions for the model, sent when a client connects. */
 const instructions = `Knowledge bases of curated pages, called Neurons, each named by a seqId such as handbook_00000042.
 Start with list_knowledge_bases. To answer a question, use retrieve and answer only from its passages; cite each Neuron that you use \
@@ -55,7 +60,8 @@ const proposing: Prompt = {
   description: 'Reads a page, and proposes a correction of it.',
   args: { kb, seqId: 'seqId of the page, such as handbook_00000042.', change: 'What shall be different.' },
   text: ({ kb, seqId, change }) =>
-    `In the knowledge base ${kb}, read ${seqId} with read_neuron. Write its whole text anew with this change and no other: ${change}\n\n` +
+    `Call my_candidates with the state changes_requested first: if one of them is for ${seqId}, answer it with revise_proposal. Otherwise, ` +
+    `in the knowledge base ${kb}, read ${seqId} with read_neuron. Write its whole text anew with this change and no other: ${change}\n\n` +
     'Call propose with the action `correction`, the version that you read as `baseVersion`, and `preview`. Show the change and the verdict ' +
     'to me, and propose it without `preview` only once I agree.',
 }
@@ -91,7 +97,11 @@ export async function answerMessage(exchange: Exchange, { body: parsedBody, ...m
 
 function createServer(exchange: Exchange): McpServer {
   const unchanging = { listChanged: false }
-  const options = { instructions, capabilities: { tools: unchanging, resources: unchanging, prompts: unchanging } }
+  const told = exchange.caller.role === 'reader' ? instructions : instructions + forProposers
+  const options = {
+    instructions: told,
+    capabilities: { tools: unchanging, resources: unchanging, prompts: unchanging },
+  }
   const server = new McpServer({ name: 'ganglion', title: 'Ganglion', version: 'v1' }, options)
   addTools(server, exchange)
   addResources(server, exchange)

@@ -63,7 +63,8 @@ export function addProposing(server: McpServer, exchange: Exchange): void {
     title: 'Propose a change to a knowledge base',
     description:
       'Proposes a new page, a correction or a removal. It waits for a curator unless the policy of the knowledge base approves it. Use the ' +
-      'tool only when the user asks to add, correct or remove something. Before a new page, search for one that already says it; before a ' +
+      'tool only when the user asks to add, correct or remove something. Look at my_candidates first: what a curator asks you to change is ' +
+      'answered with revise_proposal, not with another proposal. Before a new page, search for one that already says it; before a ' +
       'correction, read_neuron, and send its whole text anew with its `version` as `baseVersion`. In `content`, link to a Neuron as `[[seqId]]` or `[[seqId|text]]`. Try with ' +
       '`preview` first. Not idempotent: each call adds a candidate.',
     input: Proposal,
@@ -104,7 +105,8 @@ export function addProposing(server: McpServer, exchange: Exchange): void {
     title: 'Follow what was proposed',
     description:
       'Lists what this key has proposed, newest first: what waits, what was approved, and why the rest was dismissed. Look here before ' +
-      'you propose: `state: changes_requested` lists what a curator asks you to change, which revise_proposal answers.',
+      'you propose: `state: changes_requested` lists what a curator asks you to change, and in which `lines` of the text, which ' +
+      'revise_proposal answers.',
     input: z.object({
       kb: Kb.describe('Slug or UUID of one knowledge base. Default: all of them.').optional(),
       status: CandidateStatus.optional(),

@@ -50,7 +50,7 @@ export type CandidateRow = {
   /** Reason of a curator's dismissal. */
   dismissal: string | null
   /** Changes that a curator has requested. */
-  asked: { reason: string; at: string; by: string } | null
+  asked: { reason: string; lines?: string; at: string; by: string } | null
   /** E-mail of a person or name of a key. */
   assignee: string | null
   /** Hash or blob of the file that an importing connector found, or that a push brought. */
@@ -80,7 +80,7 @@ export function indexCandidate({ write: sql }: Projection, candidate: Candidate,
     VALUES (${id}, ${blob}, ${status}, ${kind}, ${title}, ${connector}, ${confidence}, ${impactEstimate ?? 0}, ${verdict.zone},
       ${verdict.zone === 'red' ? 1 : 0}, ${target}, ${Number(removes)}, ${Number(candidate.reverts === true)}, ${JSON.stringify(verdict.warnings)}, ${candidate.createdAt},
       ${candidate.createdBy.name}, ${/^(?:key|user|git|source):/.test(sender) ? sender : null},
-      ${endUser && JSON.stringify(endUser)}, ${versionNumber(candidate)}, ${lastVerdict(candidate)?.reason ?? null}, ${asked && JSON.stringify({ reason: asked.reason ?? '', at: asked.at, by: asked.by.name })},
+      ${endUser && JSON.stringify(endUser)}, ${versionNumber(candidate)}, ${lastVerdict(candidate)?.reason ?? null}, ${asked && JSON.stringify({ reason: asked.reason ?? '', lines: asked.lines, at: asked.at, by: asked.by.name })},
       ${assigneeOf(candidate) ?? null}, ${unfinished}, ${origin}, ${fingerprint}, ${model}, ${verdict.reason}, ${JSON.stringify(tags)}, ${Number((candidate.tests ?? []).length > 0)},
       ${titleKey(title)}, ${textKey}, ${row}, ${pathKeyOf(candidate)}, ${JSON.stringify(authorsOf(candidate).map(({ id }) => id))}, ${votersOf(candidate)})`
   if (isKnown) sql.run`DELETE FROM candidate_tags WHERE id = ${id}`

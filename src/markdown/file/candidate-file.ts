@@ -38,6 +38,7 @@ const Decision = z.object({
   at: Timestamp,
   by: Actor,
   reason: z.string().exactOptional(),
+  lines: z.string().exactOptional(),
   for: z.object({ page: z.string(), audience: z.string() }).exactOptional(),
   to: z.string().exactOptional(),
   via: z.string().exactOptional(),

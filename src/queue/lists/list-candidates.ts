@@ -94,6 +94,10 @@ export async function listSentCandidates(
   }
 }
 
+function withoutCurator({ by: _, ...asked }: NonNullable<CandidateSummary['changesRequested']>) {
+  return asked
+}
+
 /** Returns a candidate that the caller sent. @throws {GanglionError} `not_found`, also for one that another caller sent */
 export async function readSentCandidate(ctx: Context, caller: Caller, id: string): Promise<SentCandidate> {
   const { kb, row } = await findQueued(ctx, caller, id)
@@ -110,19 +114,16 @@ async function shown(ctx: Context, caller: Caller, rows: readonly SentRow[]): Pr
   const views = new Map<string, KbView>()
   const candidates: SentCandidate[] = []
   for (const { row, kbId } of rows) {
-    const { candidateId, kind, title, version, status, createdAt, queueUrl, onBehalfOf, changesRequested } = toSummary(
-      ctx,
-      kbId,
-      row,
-    )
+    const { candidateId, kind, title, version, status, target, createdAt, queueUrl, onBehalfOf, changesRequested } =
+      toSummary(ctx, kbId, row)
     const { approval, zone, reason, dismissal } = row
     const view = approval && (views.get(kbId) ?? (await viewFor(caller, await ctx.kb(caller.tenantId, kbId))))
     if (view !== undefined) views.set(kbId, view)
     candidates.push({
-      ...{ candidateId, kbId, kind, title, version, status, createdAt, queueUrl },
+      ...{ candidateId, kbId, kind, title, version, status, target, createdAt, queueUrl },
       ...(onBehalfOf && { onBehalfOf }),
       verdict: { zone, reason },
-      ...(changesRequested && { changesRequested: { reason: changesRequested.reason, at: changesRequested.at } }),
+      ...(changesRequested && { changesRequested: withoutCurator(changesRequested) }),
       ...(status === 'dismissed' && dismissal !== null ? { reason: dismissal } : {}),
       ...(approval && view?.seesNeuron(approval.seqId) ? { seqId: approval.seqId, commit: approval.commit } : {}),
     })

@@ -47,6 +47,8 @@ export type Decision = {
   at: string
   by: Actor
   reason?: string
+  /** Lines of the content that a request for changes is about, such as `3-5`. */
+  lines?: string
   /** Page and audience of a vote, which counts for nothing else. */
   for?: VotedPage
   /** Assignee: e-mail of a person or name of a key. Absent: the assignment is removed. */

@@ -139,7 +139,7 @@ test('who has approved what others have to approve, too, sees so beside the deci
     'Why it waits: others have to approve this: owners and approvals in kb.yaml say who.',
   ])
   // This server sends no mails.
-  expect(sure.texts('#comment .hint')).toEqual(['Markdown. Other curators see it.'])
+  expect(sure.texts('#comment .hint').slice(0, 1)).toEqual(['Markdown. Other curators see it.'])
   const shown = async (by: typeof curator) => (await by.get(`/queue/${id}`)).texts('#decide p:not(.soft)')
   expect(await shown(curator)).toEqual([needed])
   await curator.post(`/queue/${id}/approve`, formOf(await curator.get(`/queue/${id}`), '/approve').fields)
@@ -425,10 +425,11 @@ test('a candidate is assigned, and changes are asked for, without scripts', asyn
   const { action } = formOf(before, '/comment')
   const asked = await follow(
     curator,
-    await curator.post(action.replace('/comment', '/request-changes'), { comment: 'Which fees?' }),
+    await curator.post(action.replace('/comment', '/request-changes'), { comment: 'Which fees?', lines: ' 1 ' }),
   )
   expect(asked.texts('#decide .warning')[0]).toContain('Cora Curator asked for changes')
-  expect((await curator.post(action.replace('/comment', '/request-changes'), { comment: ' ' })).status).toBe(400)
+  for (const wrong of [{ comment: ' ' }, { comment: 'Which?', lines: '99' }, { comment: 'Which?', lines: 'all' }])
+    expect((await curator.post(action.replace('/comment', '/request-changes'), wrong)).status).toBe(400)
   const assign = formOf(before, '/assign').action
   const list = before.document.querySelector('[name=assignee]')?.getAttribute('list')
   const offered = [...before.document.querySelectorAll(`form datalist#${list} option`)]

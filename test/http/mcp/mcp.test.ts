@@ -219,17 +219,18 @@ describe.each(revisions)('a client of the protocol, %s', (revision) => {
 
   test('answers a request for changes, and withdraws, by the version that it read', async () => {
     const { client, request } = await connected()
-    const page = { kb: 'handbook', action: 'new', title: 'Badges', content: 'Tell the desk.', tags: ['desk'] }
+    const page = { kb: 'handbook', action: 'new', title: 'Badges', content: 'Tell\n\nthe desk.', tags: ['desk'] }
     const { structuredContent } = await call(client, 'propose', page)
     const { candidateId } = Object(structuredContent)
     const path = `/api/v1/queue/candidates/${candidateId}`
-    await request('POST', `${path}/request-changes`, { as: 'curator', body: { reason: 'Which desk?' } })
+    const body = { reason: 'Which desk?', lines: '3' }
+    await request('POST', `${path}/request-changes`, { as: 'curator', body })
     const asked = await call(client, 'my_candidates', { state: 'changes_requested' })
     expect(asked.structuredContent).toMatchObject({
-      candidates: [{ candidateId, version: 1, changesRequested: { reason: 'Which desk?' } }],
+      candidates: [{ candidateId, version: 1, target: null, changesRequested: body }],
     })
     const one = await call(client, 'my_candidates', { candidateId })
-    expect(one.structuredContent).toMatchObject({ candidates: [{ candidateId, content: 'Tell the desk.' }] })
+    expect(one.structuredContent).toMatchObject({ candidates: [{ candidateId, content: page.content }] })
     const content = 'Tell the front desk.'
     const answer = { candidateId, version: 1, content, sourceUrl: 'https://example.com/desk' }
     expect((await call(client, 'revise_proposal', answer)).structuredContent).toMatchObject({ status: 'pending' })

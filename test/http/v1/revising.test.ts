@@ -61,6 +61,27 @@ describe('revising a candidate', () => {
     expect(page.json).toMatchObject({ title: 'Lost badges', content })
   })
 
+  test('is told the lines that a curator asks about, which the text must have', async () => {
+    const server = await testServer()
+    const { own, detail, revise, decide } = await sent(server, { content: 'One.\r\n\r\nThree.' })
+    for (const lines of ['0', '2-', '3-2', '4', '1-4', ' 1', '1,2', 3, '1'.repeat(99)]) {
+      const { status, body } = await decide('request-changes', { reason: 'Which?', lines })
+      expect([status, body.error.fieldErrors]).toEqual([400, { lines: [expect.any(String)] }])
+    }
+    expect((await detail()).body.decisions).toEqual([])
+    for (const lines of ['1-3', '1-3', '3']) await decide('request-changes', { reason: 'Which?', lines })
+    const asked = { reason: 'Which?', lines: '3', at: expect.any(String) }
+    expect((await own()).body).toMatchObject({ changesRequested: asked })
+    expect(Object.keys((await own()).body.changesRequested)).toEqual(['reason', 'lines', 'at'])
+    const { body } = await detail()
+    expect(body.changesRequested).toEqual({ ...asked, by: 'the curator' })
+    expect(body.decisions.map(({ lines }: { lines?: string }) => lines)).toEqual(['1-3', '3'])
+    await revise({ content: 'Two.' })
+    expect((await decide('request-changes', { reason: 'Which?', lines: '3' })).status).toBe(400)
+    expect((await decide('request-changes', { reason: 'Which?' })).status).toBe(200)
+    expect((await own()).body.changesRequested).not.toHaveProperty('lines')
+  })
+
   test('keeps what is not sent, and makes no version of what is the same', async () => {
     const { detail, own, revise } = await sent(await testServer(), { metadata: { tags: ['badges'] } })
     const { etag } = await own()
