@@ -61,7 +61,8 @@ async function bundle(): Promise<OutputChunk[]> {
     // Native, and not needed: it sets priorities of threads.
     external: ['@napi-rs/nice'],
     plugins: [withPackages],
-    transform: { define: { __dirname: 'import.meta.dirname' } },
+    // Node 22 knows no `using`.
+    transform: { target: 'node22', define: { __dirname: 'import.meta.dirname' } },
     // The engine of gray-matter that evaluates code is never called, see `front-matter.ts`.
     checks: { eval: false },
     resolve: { alias: { './cli/program.ts': own('src/checker.ts') } },

@@ -69,9 +69,7 @@ export interface AppContext extends Context {
   readonly sendsMail: boolean
 }
 
-export type OpenContext = AppContext & {
-  close(): Promise<void>
-}
+export type OpenContext = AppContext & AsyncDisposable & { close(): Promise<void> }
 
 /** Maximum number of knowledge base names in the cache. */
 const maxIdentities = 1_000
@@ -126,6 +124,7 @@ export async function openContext(options: ContextOptions): Promise<OpenContext>
       await database.close()
       release()
     },
+    [Symbol.asyncDispose]: () => ctx.close(),
   }
   try {
     if ((await ctx.markers.find('restore')) !== undefined) throw new RestoreUnfinished()

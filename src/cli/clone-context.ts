@@ -40,27 +40,19 @@ export async function withClone<Result>(dir: string, use: (clone: CloneAt) => Pr
     throw new Error(`There is no commit ${revision} in ${folder}${fetching}`)
   }
   const common = commonDir(gitDir)
-  const ctx = await openContext({ dataDir: join(common, 'ganglion-tests') })
-  try {
-    return await inUse(() => use({ ctx, commitOf, open: (commit) => openAt(ctx, common, commit) }))
-  } finally {
-    await ctx.close()
-  }
+  await using ctx = await openContext({ dataDir: join(common, 'ganglion-tests') })
+  return await inUse(() => use({ ctx, commitOf, open: (commit) => openAt(ctx, common, commit) }))
 }
 
 async function openAt(ctx: OpenContext, cloneDir: string, commit: string): Promise<KnowledgeBase> {
   const settings = await settingsAt(cloneDir, commit)
   const { id: tenantId } = await ctx.tenants.ensure('clone', ctx.now())
   const gitDir = ctx.directory.repository(settings.id)
-  const repository = new Repository(gitDir)
-  try {
-    const from = await repository.readRef(mainRef)
-    if (from !== commit) {
-      if (from === undefined) await borrowObjects(gitDir, cloneDir)
-      if (!(await repository.updateRef(mainRef, from, commit))) throw new Error(`Another command uses ${gitDir}.`)
-    }
-  } finally {
-    repository.close()
+  using repository = new Repository(gitDir)
+  const from = await repository.readRef(mainRef)
+  if (from !== commit) {
+    if (from === undefined) await borrowObjects(gitDir, cloneDir)
+    if (!(await repository.updateRef(mainRef, from, commit))) throw new Error(`Another command uses ${gitDir}.`)
   }
   const known = await ctx.knowledgeBases.find(tenantId, settings.id)
   if (known === undefined) await ctx.knowledgeBases.create({ ...settings, tenantId }, ctx.now())
@@ -70,15 +62,11 @@ async function openAt(ctx: OpenContext, cloneDir: string, commit: string): Promi
 }
 
 async function settingsAt(cloneDir: string, commit: string): Promise<{ id: string; slug: string; prefix: string }> {
-  const repository = new Repository(cloneDir)
-  try {
-    const blob = await repository.blobAt(commit, 'kb.yaml')
-    const { id, slug, prefix } = parseKbFile(blob === undefined ? '' : await repository.readText(blob)).settings
-    if (id !== null && slug !== null && prefix !== null) return { id, slug, prefix }
-    throw new Error(`The commit ${commit} is of no knowledge base: kb.yaml gives no id, slug and prefix.`)
-  } finally {
-    repository.close()
-  }
+  using repository = new Repository(cloneDir)
+  const blob = await repository.blobAt(commit, 'kb.yaml')
+  const { id, slug, prefix } = parseKbFile(blob === undefined ? '' : await repository.readText(blob)).settings
+  if (id !== null && slug !== null && prefix !== null) return { id, slug, prefix }
+  throw new Error(`The commit ${commit} is of no knowledge base: kb.yaml gives no id, slug and prefix.`)
 }
 
 async function borrowObjects(gitDir: string, cloneDir: string): Promise<void> {

@@ -48,12 +48,8 @@ export function addDelete<Input extends { export: string | false }>(
 async function removeNow(ctx: Context, { objects }: Environment): Promise<boolean> {
   if (objects !== undefined) return false
   try {
-    const release = await acquireLock(ctx.directory, { waitMs: 0 })
-    try {
-      return await removeDeleted(ctx)
-    } finally {
-      release()
-    }
+    using _lock = await acquireLock(ctx.directory, { waitMs: 0 })
+    return await removeDeleted(ctx)
   } catch (error) {
     if (error instanceof DataDirectoryInUse) return false
     throw error

@@ -24,12 +24,8 @@ export async function withContext<Result>(
   whenOlder: WhenOlder = 'refuse',
 ): Promise<Result> {
   requireDataDirectory({ dataDir, database, objects })
-  const ctx = await openContext({ dataDir, database, bucket, objects, whenOlder, finishes, isAlone })
-  try {
-    return await use(ctx)
-  } finally {
-    await ctx.close()
-  }
+  await using ctx = await openContext({ dataDir, database, bucket, objects, whenOlder, finishes, isAlone })
+  return await use(ctx)
 }
 
 /** Requires a data directory. @throws {Error} with a sentence for people, see {@link requireRows} */

@@ -6,7 +6,7 @@ import { syncDirectory, writeSynced } from '../system/durable-file.ts'
 import { corruptObject } from './git-error.ts'
 import { reachableFrom } from './history/reachable.ts'
 import type { Oid } from './objects/object.ts'
-import { discardPack, packPath, publishPack, stagedPack, stageReceivedPack } from './objects/pack-files.ts'
+import { packPath, publishPack, stagedPack, stageReceivedPack } from './objects/pack-files.ts'
 import { PackWriter } from './objects/pack-writer.ts'
 import { isRefName } from './refs/refs.ts'
 import type { Repository } from './repository.ts'
@@ -27,29 +27,21 @@ const maxBytes = 1024 * 1024 * 1024
 export async function writeBundle(repository: Repository, refs: Refs, path: string): Promise<void> {
   if (refs.size === 0) return
   const wanted = await reachableFrom(repository, refs.values())
-  const file = await open(path, 'wx')
-  try {
-    const lines = [...refs].map(([ref, oid]) => `${oid} ${ref}\n`)
-    await file.writeFile(`${signatures[0]}\n${lines.join('')}\n`)
-    const writer = new PackWriter(file, wanted.size)
-    await repository.copyTo(writer, wanted)
-    await writer.finish()
-    await file.sync()
-  } finally {
-    await file.close()
-  }
+  await using file = await open(path, 'wx')
+  const lines = [...refs].map(([ref, oid]) => `${oid} ${ref}\n`)
+  await file.writeFile(`${signatures[0]}\n${lines.join('')}\n`)
+  const writer = new PackWriter(file, wanted.size)
+  await repository.copyTo(writer, wanted)
+  await writer.finish()
+  await file.sync()
 }
 
 /** Restores the refs and objects of a bundle into an empty repository. @throws {GitError} `corrupt-object` for a damaged bundle. */
 export async function readBundle(gitDir: string, path: string): Promise<void> {
   const { refs, length } = await readHead(path)
-  const staged = stagedPack(gitDir, randomBytes(6).toString('hex'))
-  try {
-    const name = await stageReceivedPack(staged, createReadStream(path, { start: length }), { maxBytes })
-    await publishPack(staged, packPath(gitDir, name))
-  } finally {
-    await discardPack(staged)
-  }
+  await using staged = stagedPack(gitDir, randomBytes(6).toString('hex'))
+  const name = await stageReceivedPack(staged, createReadStream(path, { start: length }), { maxBytes })
+  await publishPack(staged, packPath(gitDir, name))
   const sorted = [...refs].sort(([a], [b]) => (a < b ? -1 : 1))
   await writeSynced(join(gitDir, 'packed-refs'), sorted.map(([ref, oid]) => `${oid} ${ref}\n`).join(''))
   await syncDirectory(gitDir)

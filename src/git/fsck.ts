@@ -33,20 +33,16 @@ export async function checkObjects(gitDir: string, signal: AbortSignal): Promise
     if (!(problem instanceof GitError)) throw problem
     damage.set(oid, problem.code === 'missing-object' ? `missing ${oid}` : `damaged ${oid}: ${problem.message}`)
   }
-  const repository = new Repository(gitDir)
-  try {
-    for (const oid of await reachableFrom(repository, (await listRefs(gitDir)).values(), note)) {
-      if (signal.aborted) throw new GitError('git-failed', 'the check of the objects was ended')
-      if (damage.has(oid)) continue
-      try {
-        const { type, data } = await repository.readOnce(oid)
-        if (hashObject(type, data) !== oid) damage.set(oid, `damaged ${oid}: it is not what its id says`)
-      } catch (error) {
-        note(oid, error)
-      }
+  using repository = new Repository(gitDir)
+  for (const oid of await reachableFrom(repository, (await listRefs(gitDir)).values(), note)) {
+    if (signal.aborted) throw new GitError('git-failed', 'the check of the objects was ended')
+    if (damage.has(oid)) continue
+    try {
+      const { type, data } = await repository.readOnce(oid)
+      if (hashObject(type, data) !== oid) damage.set(oid, `damaged ${oid}: it is not what its id says`)
+    } catch (error) {
+      note(oid, error)
     }
-  } finally {
-    repository.close()
   }
   return [...damage.values()]
 }

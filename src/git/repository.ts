@@ -217,6 +217,10 @@ export class Repository {
     this.#store.close()
     this.#cache.clear()
   }
+
+  [Symbol.dispose](): void {
+    this.close()
+  }
 }
 
 const defaultMaxBytes = 16 * 1024 * 1024

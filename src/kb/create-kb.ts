@@ -86,14 +86,10 @@ async function makeRepository(
   for (const [key, value] of Object.entries({ id, slug, prefix, ...settings })) document.set(key, value)
   files.set('kb.yaml', document.toString({ lineWidth: 0 }))
   const { cluster, directory, parser } = ctx
-  const kb = new KnowledgeBase(identity, { gitDir, indexDir: directory.index(id), parser, cluster })
+  await using kb = new KnowledgeBase(identity, { gitDir, indexDir: directory.index(id), parser, cluster })
   const subject = `Begin the knowledge base ${slug}`
   const commit = { files, subject, trailers: [['Knowledge-Base', id] as const], decided: { operator }, at: ctx.now() }
-  try {
-    await kb.write((staging) => commitToMain(kb, staging, commit))
-  } finally {
-    await kb.close()
-  }
+  await kb.write((staging) => commitToMain(kb, staging, commit))
 }
 
 /** Returns the template's files without its Neurons and their tests, which only the demo gets. */

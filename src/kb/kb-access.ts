@@ -110,15 +110,11 @@ export async function labelOnMain(
 export async function mainSettings(ctx: SettingsContext, identity: KbIdentity): Promise<KbSettings | undefined> {
   const [{ id }, known] = [identity, knownSettings(ctx)]
   await bringUp(ctx, identity)
-  const repository = new Repository(ctx.directory.repository(id))
-  try {
-    const main = await repository.readRef(mainRef)
-    if (main === undefined || known.get(id)?.main === main) return known.get(id)?.settings
-    const blob = await repository.blobAt(main, 'kb.yaml')
-    const { settings } = parseKbFile(blob === undefined ? '' : await repository.readText(blob))
-    known.set(id, { main, settings })
-    return settings
-  } finally {
-    repository.close()
-  }
+  using repository = new Repository(ctx.directory.repository(id))
+  const main = await repository.readRef(mainRef)
+  if (main === undefined || known.get(id)?.main === main) return known.get(id)?.settings
+  const blob = await repository.blobAt(main, 'kb.yaml')
+  const { settings } = parseKbFile(blob === undefined ? '' : await repository.readText(blob))
+  known.set(id, { main, settings })
+  return settings
 }

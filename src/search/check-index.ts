@@ -20,21 +20,17 @@ export function checkIndex(directory: string): CheckedIndex | undefined {
   if (!existsSync(file)) return undefined
   const versions = new Map<string, string>()
   try {
-    const db = new DatabaseSync(file, { readOnly: true, timeout: busyTimeoutMs })
-    try {
-      db.exec('BEGIN')
-      const found = db.prepare('PRAGMA quick_check(5)').all().flatMap(Object.values).map(String)
-      if (found[0] !== 'ok') return { versions, problems: found }
-      if (!isOfStoreVersion(db)) return undefined
-      const ids = new Map<string, number>()
-      for (const { id, key, version } of db.prepare('SELECT id, key, version FROM pages').iterate()) {
-        versions.set(String(key), String(version))
-        ids.set(String(key), Number(id))
-      }
-      return { versions, problems: [...catalogProblems(db, ids), ...segmentProblems(db, directory)] }
-    } finally {
-      db.close()
+    using db = new DatabaseSync(file, { readOnly: true, timeout: busyTimeoutMs })
+    db.exec('BEGIN')
+    const found = db.prepare('PRAGMA quick_check(5)').all().flatMap(Object.values).map(String)
+    if (found[0] !== 'ok') return { versions, problems: found }
+    if (!isOfStoreVersion(db)) return undefined
+    const ids = new Map<string, number>()
+    for (const { id, key, version } of db.prepare('SELECT id, key, version FROM pages').iterate()) {
+      versions.set(String(key), String(version))
+      ids.set(String(key), Number(id))
     }
+    return { versions, problems: [...catalogProblems(db, ids), ...segmentProblems(db, directory)] }
   } catch (error) {
     return { versions, problems: [error instanceof Error ? error.message : String(error)] }
   }

@@ -1,4 +1,4 @@
-import type { OpenContext } from '../../src/app/open-context.ts'
+import type { AppContext } from '../../src/app/open-context.ts'
 import type { PersonRole } from '../../src/contract/vocabulary.ts'
 import { formTokenOf } from '../../src/http/access/session-cookie.ts'
 import { openSession, startSession } from '../../src/people/person-session.ts'
@@ -12,7 +12,7 @@ export type SignedIn = {
 
 /** Makes a person with a role in a tenant, unless there is one of that e-mail, and signs them in. */
 export async function signIn(
-  ctx: OpenContext,
+  ctx: AppContext,
   tenant: string,
   role: PersonRole,
   { email = `${role}@example.com`, name = `Some ${role}` } = {},

@@ -57,64 +57,60 @@ export function addEraseCommand(program: Command): void {
       requireDataDirectory(settings)
       const environment = { ...settings, isAlone: true }
       const directory = DataDirectory.open(dataDir)
-      const release = await acquireWhole(directory)
+      using _lock = await acquireWhole(directory)
       const finish = () => withContext({ ...environment, finishes: 'erasure' }, (ctx) => finishErasure(ctx, say))
-      try {
-        const wasCutOff = await finish()
-        if (resume)
-          return { json: { wasCutOff }, text: wasCutOff ? 'The erasure is finished.' : 'There is none to finish.' }
-        const things = { neurons: neuron, texts: text, sources: source, people: person, endUsers: onBehalfOf }
-        const request = { ...things, decidedBy: by }
-        if (Object.values(things).every(({ length }) => length === 0))
-          throw new UsageError('one of --neuron, --text, --source, --person and --on-behalf-of is needed')
-        const { kbs, plan, places } = await withContext(environment, async (ctx) => {
-          const kbs = await select(ctx, selection)
-          const [kb, other] = kbs
-          if (kb === undefined || other !== undefined) throw new UsageError('--kb must name one knowledge base')
-          if (!dryRun) return { kbs, plan: await prepareErasure(ctx, kb, request, say), places: undefined }
-          return inUse(async () => {
-            const opened = await ctx.kbs.open(kb)
-            const plan = await planErasure(ctx, opened, request)
-            return { kbs, plan, places: await findTexts(ctx, opened, plan) }
-          })
+      const wasCutOff = await finish()
+      if (resume)
+        return { json: { wasCutOff }, text: wasCutOff ? 'The erasure is finished.' : 'There is none to finish.' }
+      const things = { neurons: neuron, texts: text, sources: source, people: person, endUsers: onBehalfOf }
+      const request = { ...things, decidedBy: by }
+      if (Object.values(things).every(({ length }) => length === 0))
+        throw new UsageError('one of --neuron, --text, --source, --person and --on-behalf-of is needed')
+      const { kbs, plan, places } = await withContext(environment, async (ctx) => {
+        const kbs = await select(ctx, selection)
+        const [kb, other] = kbs
+        if (kb === undefined || other !== undefined) throw new UsageError('--kb must name one knowledge base')
+        if (!dryRun) return { kbs, plan: await prepareErasure(ctx, kb, request, say), places: undefined }
+        return inUse(async () => {
+          const opened = await ctx.kbs.open(kb)
+          const plan = await planErasure(ctx, opened, request)
+          return { kbs, plan, places: await findTexts(ctx, opened, plan) }
         })
-        if (places !== undefined) {
-          const text = [textOf(plan, 'would go'), ...places.map(placesText), ...linked(plan)]
-          return { json: { ...summary(plan), places }, text: text.join('\n') }
-        }
-        await finish()
-        return await withContext(environment, async (ctx) => {
-          const { kbs: verified } = await verify(ctx, kbs)
-          const problems = verified.flatMap((kb) => kb.problems.map(({ message }) => message))
-          for (const { tenantId, slug } of kbs) {
-            const { actor } = operatorOf(tenantId).by
-            await recordAct(
-              ctx,
-              { ...actor, tenantId },
-              {
-                action: 'kb.erased',
-                subject: slug,
-                detail: [textOf(plan, 'went'), ...by.map((email) => `decided by ${email}`)].join('; '),
-              },
-            )
-          }
-          const copies = await copiesOf(directory)
-          const text = [
-            textOf(plan, 'went'),
-            ...problems,
-            ...elsewhere(environment),
-            ...linked(plan),
-            ...copies.map((path) => `  perhaps also: ${path}`),
-          ]
-          return {
-            json: { ...summary(plan), problems, copies },
-            text: text.join('\n'),
-            isNegative: problems.length > 0,
-          }
-        })
-      } finally {
-        release()
+      })
+      if (places !== undefined) {
+        const text = [textOf(plan, 'would go'), ...places.map(placesText), ...linked(plan)]
+        return { json: { ...summary(plan), places }, text: text.join('\n') }
       }
+      await finish()
+      return await withContext(environment, async (ctx) => {
+        const { kbs: verified } = await verify(ctx, kbs)
+        const problems = verified.flatMap((kb) => kb.problems.map(({ message }) => message))
+        for (const { tenantId, slug } of kbs) {
+          const { actor } = operatorOf(tenantId).by
+          await recordAct(
+            ctx,
+            { ...actor, tenantId },
+            {
+              action: 'kb.erased',
+              subject: slug,
+              detail: [textOf(plan, 'went'), ...by.map((email) => `decided by ${email}`)].join('; '),
+            },
+          )
+        }
+        const copies = await copiesOf(directory)
+        const text = [
+          textOf(plan, 'went'),
+          ...problems,
+          ...elsewhere(environment),
+          ...linked(plan),
+          ...copies.map((path) => `  perhaps also: ${path}`),
+        ]
+        return {
+          json: { ...summary(plan), problems, copies },
+          text: text.join('\n'),
+          isNegative: problems.length > 0,
+        }
+      })
     },
   )
 }

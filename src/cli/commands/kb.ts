@@ -125,15 +125,11 @@ type Made = { made: CreatedKnowledgeBase; text: string; detail?: string }
 /** Creates a knowledge base, and the data directory if needed, and records it in the audit. */
 async function makeKb(environment: Environment, make: (ctx: Context) => Promise<Made>): Promise<CommandAnswer> {
   const { dataDir, database, bucket, objects, publicUrl } = environment
-  const ctx = await openContext({ dataDir, database, bucket, objects, publicUrl, whenOlder: 'create' })
-  try {
-    const { made, text, detail = '' } = await make(ctx)
-    const tenantId = (await ctx.tenants.find(made.tenant))?.id ?? ''
-    await recordAct(ctx, { ...operator, tenantId }, { action: 'kb.created', subject: made.slug, detail })
-    return { json: made, text }
-  } finally {
-    await ctx.close()
-  }
+  await using ctx = await openContext({ dataDir, database, bucket, objects, publicUrl, whenOlder: 'create' })
+  const { made, text, detail = '' } = await make(ctx)
+  const tenantId = (await ctx.tenants.find(made.tenant))?.id ?? ''
+  await recordAct(ctx, { ...operator, tenantId }, { action: 'kb.created', subject: made.slug, detail })
+  return { json: made, text }
 }
 
 async function onlyTenant({ tenants }: Context): Promise<string> {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import type { Command } from 'commander'
 import { z } from 'zod'
@@ -65,16 +65,13 @@ async function push(gitDir: string, remote: string): Promise<{ commit: string | 
 }
 
 async function requireMirror(remote: string): Promise<void> {
-  const beside = await mkdtemp(`${tmpdir()}/ganglion-mirror-`)
-  try {
-    await operatorsGit(beside, ['init', '--quiet', '--bare'])
-    await operatorsGit(beside, ['fetch', '--quiet', '--depth=1', '--', remote, branch])
-    const mark = await operatorsGit(beside, ['log', '-1', `--format=%(trailers:key=${mainCommit})`, 'FETCH_HEAD'])
-    if (!mark.trim())
-      throw new Error(
-        `The main of ${withoutCredentials(remote)} was not pushed by this command, and would be lost: name another repository.`,
-      )
-  } finally {
-    await rm(beside, { recursive: true, force: true })
-  }
+  await using temporary = await mkdtempDisposable(`${tmpdir()}/ganglion-mirror-`)
+  const { path: beside } = temporary
+  await operatorsGit(beside, ['init', '--quiet', '--bare'])
+  await operatorsGit(beside, ['fetch', '--quiet', '--depth=1', '--', remote, branch])
+  const mark = await operatorsGit(beside, ['log', '-1', `--format=%(trailers:key=${mainCommit})`, 'FETCH_HEAD'])
+  if (!mark.trim())
+    throw new Error(
+      `The main of ${withoutCredentials(remote)} was not pushed by this command, and would be lost: name another repository.`,
+    )
 }

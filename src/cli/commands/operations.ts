@@ -54,16 +54,12 @@ export function addOperationCommands(program: Command): void {
     Selection,
     async (selection, environment) => {
       requireDataDirectory(environment)
-      const release = await acquireLock(DataDirectory.open(environment.dataDir), { waitMs: 0 })
-      try {
-        return await withContext(environment, async (ctx) => {
-          const kbs = await rebuild(ctx, await select(ctx, selection))
-          const rows = kbs.map(({ id, slug, neurons, candidates }) => [id, slug, String(neurons), String(candidates)])
-          return { json: { kbs }, text: table(['ID', 'SLUG', 'NEURONS', 'CANDIDATES'], rows) }
-        })
-      } finally {
-        release()
-      }
+      using _lock = await acquireLock(DataDirectory.open(environment.dataDir), { waitMs: 0 })
+      return await withContext(environment, async (ctx) => {
+        const kbs = await rebuild(ctx, await select(ctx, selection))
+        const rows = kbs.map(({ id, slug, neurons, candidates }) => [id, slug, String(neurons), String(candidates)])
+        return { json: { kbs }, text: table(['ID', 'SLUG', 'NEURONS', 'CANDIDATES'], rows) }
+      })
     },
   )
 
@@ -75,18 +71,14 @@ export function addOperationCommands(program: Command): void {
     z.object({}),
     async (_, environment) => {
       requireDataDirectory(environment)
-      const release = await acquireLock(DataDirectory.open(environment.dataDir), { waitMs: 0 })
-      try {
-        const steps: string[] = []
-        await withContext(
-          environment,
-          async () => {},
-          (line) => steps.push(line),
-        )
-        return { json: { steps }, text: steps.join('\n') || 'The database is up to date.' }
-      } finally {
-        release()
-      }
+      using _lock = await acquireLock(DataDirectory.open(environment.dataDir), { waitMs: 0 })
+      const steps: string[] = []
+      await withContext(
+        environment,
+        async () => {},
+        (line) => steps.push(line),
+      )
+      return { json: { steps }, text: steps.join('\n') || 'The database is up to date.' }
     },
   )
 

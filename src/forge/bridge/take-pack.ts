@@ -92,12 +92,8 @@ async function withObjects<Result>(
   quarantine: string | undefined,
   use: (repository: Repository) => Promise<Result>,
 ): Promise<Result> {
-  const repository = kb.repository.withQuarantine(quarantine)
-  try {
-    return await use(repository)
-  } finally {
-    repository.close()
-  }
+  using repository = kb.repository.withQuarantine(quarantine)
+  return await use(repository)
 }
 
 /** Checks that all objects of a commit are there. @throws {PackRefused} if the pack lacks some */

@@ -6,15 +6,7 @@ import { deflate } from 'node:zlib'
 import { pauses } from '../../system/pauses.ts'
 import { corruptObject } from '../git-error.ts'
 import type { GitObject, Oid } from './object.ts'
-import {
-  discardPack,
-  packPath,
-  publishPack,
-  removePack,
-  type StagedPack,
-  stagedPack,
-  stageWrittenPack,
-} from './pack-files.ts'
+import { packPath, publishPack, removePack, type StagedPack, stagedPack, stageWrittenPack } from './pack-files.ts'
 import { PackIndex } from './pack-index.ts'
 import { newBaseCache, PackReader } from './pack-reader.ts'
 import type { PackWriter } from './pack-writer.ts'
@@ -83,14 +75,10 @@ type CountedPack = { path: string; index: PackIndex }
 export async function consolidatePacks(gitDir: string, signal: AbortSignal): Promise<void> {
   const packs = smallPacks(ownPacks(join(gitDir, 'objects', 'pack')))
   if (packs.length < 2) return
-  const staged = stagedPack(gitDir, randomBytes(6).toString('hex'))
-  try {
-    const final = packPath(gitDir, await mergePacks(packs, staged, signal))
-    await publishPack(staged, final)
-    for (const { path } of packs) if (path !== final) await removePack(path)
-  } finally {
-    await discardPack(staged)
-  }
+  await using staged = stagedPack(gitDir, randomBytes(6).toString('hex'))
+  const final = packPath(gitDir, await mergePacks(packs, staged, signal))
+  await publishPack(staged, final)
+  for (const { path } of packs) if (path !== final) await removePack(path)
 }
 
 /**

@@ -30,7 +30,7 @@ export async function writePack(gitDir: string, objects: ReadonlyMap<Oid, GitObj
     await Promise.all([stagePack(staged, bytes), writeFile(`${final}.keep`, keptByUs)])
     await publishPack(staged, final)
   } catch (error) {
-    await Promise.allSettled([discardPack(staged), release()])
+    await Promise.allSettled([staged[Symbol.asyncDispose](), release()])
     throw error
   }
   return release
@@ -39,10 +39,15 @@ export async function writePack(gitDir: string, objects: ReadonlyMap<Oid, GitObj
 /** Absolute paths of a pack and its index while git cannot find them. */
 export type StagedPack = { pack: string; index: string }
 
-/** Returns the paths of a pack to stage. @param name unique among the packs that are staged at the same time */
-export function stagedPack(gitDir: string, name: string): StagedPack {
+/**
+ * Returns the paths of a pack to stage. Their disposal removes what was not published.
+ * @param name unique among the packs that are staged at the same time
+ */
+export function stagedPack(gitDir: string, name: string): StagedPack & AsyncDisposable {
   const temporary = join(packFolder(gitDir), `${temporaryPrefix}${processToken}.${name}`)
-  return { pack: `${temporary}.pack.tmp`, index: `${temporary}.idx.tmp` }
+  const [pack, index] = [`${temporary}.pack.tmp`, `${temporary}.idx.tmp`]
+  const discard = async () => void (await Promise.all([remove(pack), remove(index)]))
+  return { pack, index, [Symbol.asyncDispose]: discard }
 }
 
 /** Writes a pack and its index where git does not find them. They are on disk when this resolves. */
@@ -79,18 +84,10 @@ async function stage(
   staged: StagedPack,
   write: (file: FileHandle) => Promise<{ name: string; index: Buffer }>,
 ): Promise<string> {
-  const file = await open(staged.pack, 'wx+', 0o444)
-  try {
-    const { name, index } = await write(file)
-    await Promise.all([file.sync(), writeSynced(staged.index, index, 0o444)])
-    return name
-  } finally {
-    await file.close()
-  }
-}
-
-export async function discardPack({ pack, index }: StagedPack): Promise<void> {
-  await Promise.all([remove(pack), remove(index)])
+  await using file = await open(staged.pack, 'wx+', 0o444)
+  const { name, index } = await write(file)
+  await Promise.all([file.sync(), writeSynced(staged.index, index, 0o444)])
+  return name
 }
 
 /** Returns the path of a pack, without an extension. */

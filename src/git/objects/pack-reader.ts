@@ -158,15 +158,11 @@ export class PackReader {
 
   /** Reads with a separate file handle, since a shared one may be closed meanwhile. */
   async #bytesInThread(at: number, length: number): Promise<Buffer> {
-    const file = await open(this.#path)
-    try {
-      const { size } = await file.stat()
-      const data = Buffer.allocUnsafe(Math.max(0, Math.min(length, size - at)))
-      const { bytesRead } = await file.read(data, 0, data.length, at)
-      return data.subarray(0, bytesRead)
-    } finally {
-      await file.close()
-    }
+    await using file = await open(this.#path)
+    const { size } = await file.stat()
+    const data = Buffer.allocUnsafe(Math.max(0, Math.min(length, size - at)))
+    const { bytesRead } = await file.read(data, 0, data.length, at)
+    return data.subarray(0, bytesRead)
   }
 }
 

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, mkdtempDisposable, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
@@ -85,16 +85,12 @@ async function follow(
     state?.main === main && state.queue === queue && state.settings === settings && state.sourcesMark === sourcesMark
   if (isCurrent(await readState(gitDir))) return gitDir
   await makeDurableDirectory(dirname(gitDir))
-  const release = await lockFile(`${gitDir}.lock`, { waitMs: longTimeLimit })
-  if (release === undefined) throw new Error(`${gitDir} is locked by another process`)
-  try {
-    const known = await readState(gitDir)
-    const following = { audience, gitDir, known, main, queue, settings, sourcesMark }
-    if (!isCurrent(known)) await bringUpToDate(kb, sources, following)
-    return gitDir
-  } finally {
-    release()
-  }
+  using lock = await lockFile(`${gitDir}.lock`, { waitMs: longTimeLimit })
+  if (lock === undefined) throw new Error(`${gitDir} is locked by another process`)
+  const known = await readState(gitDir)
+  const following = { audience, gitDir, known, main, queue, settings, sourcesMark }
+  if (!isCurrent(known)) await bringUpToDate(kb, sources, following)
+  return gitDir
 }
 
 type Following = { audience: CloneAudience; gitDir: string; known: CloneState | undefined } & Pick<
@@ -177,19 +173,16 @@ async function extendClone(source: string, gitDir: string, { history, state }: M
 async function bring(source: string, gitDir: string, history: ImportStream): Promise<boolean> {
   const first = await history.next()
   if (first.done) return false
-  const beside = await mkdtemp(`${gitDir}-import-`)
-  try {
-    await Repository.init(beside).then((repository) => repository.close())
-    const objects = [source, gitDir].map((from) => `${join(from, 'objects')}\n`)
-    await writeFile(join(beside, 'objects/info/alternates'), objects.join(''))
-    const input = startingWith(first.value, history)
-    await runGit(beside, ['fast-import', '--quiet', '--done'], { ...options, input })
-    const fetch = ['-c', 'protocol.file.allow=always', '-c', 'fetch.unpackLimit=1', 'fetch', '-q', '--no-tags']
-    await runGit(gitDir, [...fetch, beside, `+${branch}:${branch}`], options)
-    return true
-  } finally {
-    await rm(beside, { recursive: true, force: true })
-  }
+  await using temporary = await mkdtempDisposable(`${gitDir}-import-`)
+  const { path: beside } = temporary
+  await Repository.init(beside).then((repository) => repository.close())
+  const objects = [source, gitDir].map((from) => `${join(from, 'objects')}\n`)
+  await writeFile(join(beside, 'objects/info/alternates'), objects.join(''))
+  const input = startingWith(first.value, history)
+  await runGit(beside, ['fast-import', '--quiet', '--done'], { ...options, input })
+  const fetch = ['-c', 'protocol.file.allow=always', '-c', 'fetch.unpackLimit=1', 'fetch', '-q', '--no-tags']
+  await runGit(gitDir, [...fetch, beside, `+${branch}:${branch}`], options)
+  return true
 }
 
 async function* startingWith(first: string, rest: ImportStream): ImportStream {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { GitError } from '../../git/git-error.ts'
 import type { Oid } from '../../git/objects/object.ts'
-import { discardPack, type StagedPack, stagedPack } from '../../git/objects/pack-files.ts'
+import { type StagedPack, stagedPack } from '../../git/objects/pack-files.ts'
 import type { Heads, Publication, RefStore } from '../../git/ref-store.ts'
 import { moveDerivedRefs } from '../../git/refs/derived-refs.ts'
 import type { Repository } from '../../git/repository.ts'
@@ -72,22 +72,18 @@ export class ClusterRefs implements RefStore {
   async publish(publication: Publication): Promise<ReadonlySet<string>> {
     const { moves } = publication
     if (moves.length === 0) return new Set()
-    const staged = stagedPack(this.#repository.gitDir, randomBytes(6).toString('hex'))
-    try {
-      const name = await stageNewPack(staged, this.#repository, publication, this.#cache)
-      const sincePut = startClock()
-      const pack = await putPack(this.#shared.packs, { kbId: this.#shared.id, name, path: staged.pack })
-      const isDone = await this.#alone(async () => {
-        const version = await this.#name({ ...pack, sincePut }, publication)
-        if (version !== undefined) await this.#take(version, { name, staged, moves })
-        return version !== undefined
-      })
-      if (!isDone) return new Set()
-      this.#repository.rememberObjects(publication.objects)
-      return new Set(moves.map(({ ref }) => ref))
-    } finally {
-      await discardPack(staged)
-    }
+    await using staged = stagedPack(this.#repository.gitDir, randomBytes(6).toString('hex'))
+    const name = await stageNewPack(staged, this.#repository, publication, this.#cache)
+    const sincePut = startClock()
+    const pack = await putPack(this.#shared.packs, { kbId: this.#shared.id, name, path: staged.pack })
+    const isDone = await this.#alone(async () => {
+      const version = await this.#name({ ...pack, sincePut }, publication)
+      if (version !== undefined) await this.#take(version, { name, staged, moves })
+      return version !== undefined
+    })
+    if (!isDone) return new Set()
+    this.#repository.rememberObjects(publication.objects)
+    return new Set(moves.map(({ ref }) => ref))
   }
 
   /** Runs work in a write turn. A writer without a turn would always win against those that take turns. */

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { readdir, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { mergePacks, smallPacks } from '../../git/objects/consolidate-packs.ts'
-import { discardPack, packPath, stagedPack } from '../../git/objects/pack-files.ts'
+import { packPath, stagedPack } from '../../git/objects/pack-files.ts'
 import { unlessMissing } from '../../git/refs/ref-lock.ts'
 import { readRef } from '../../git/refs/refs.ts'
 import { Repository } from '../../git/repository.ts'
@@ -119,15 +119,11 @@ export async function consolidateShared(
   const small = new Map(named.map((pack) => [packPath(gitDir, pack.name), pack]))
   const chosen = smallPacks([...small.keys()])
   if (chosen.length < 2) return
-  const staged = stagedPack(gitDir, randomBytes(6).toString('hex'))
-  try {
-    const name = await mergePacks(chosen, staged, signal)
-    const pack = await putPack(packs, { kbId, name, path: staged.pack })
-    const keys = chosen.flatMap(({ path }) => small.get(path)?.key ?? [])
-    if (await repositories.replacePacks(kbId, pack, keys, now)) await cache.publish(name, staged)
-  } finally {
-    await discardPack(staged)
-  }
+  await using staged = stagedPack(gitDir, randomBytes(6).toString('hex'))
+  const name = await mergePacks(chosen, staged, signal)
+  const pack = await putPack(packs, { kbId, name, path: staged.pack })
+  const keys = chosen.flatMap(({ path }) => small.get(path)?.key ?? [])
+  if (await repositories.replacePacks(kbId, pack, keys, now)) await cache.publish(name, staged)
 }
 
 const hour = 60 * 60_000

@@ -19,20 +19,16 @@ export async function fetchWhole(
   { repositories, packs }: Shared,
   { kbId, gitDir }: { kbId: string; gitDir: string },
 ): Promise<string[] | undefined> {
-  const repository = await Repository.init(gitDir)
-  try {
-    const cache = new PackCache(gitDir, packs)
-    for (let attempt = 1; ; attempt++) {
-      const state = await repositories.state(kbId)
-      if (state.version === 0) return undefined
-      const problems: string[] = []
-      for (const pack of state.packs) problems.push(...(await fetchOne(cache, pack)))
-      if (problems.length > 0 && attempt < attempts && (await repositories.version(kbId)) !== state.version) continue
-      for (const [ref, oid] of state.refs) await repository.updateRef(ref, undefined, oid)
-      return problems
-    }
-  } finally {
-    repository.close()
+  using repository = await Repository.init(gitDir)
+  const cache = new PackCache(gitDir, packs)
+  for (let attempt = 1; ; attempt++) {
+    const state = await repositories.state(kbId)
+    if (state.version === 0) return undefined
+    const problems: string[] = []
+    for (const pack of state.packs) problems.push(...(await fetchOne(cache, pack)))
+    if (problems.length > 0 && attempt < attempts && (await repositories.version(kbId)) !== state.version) continue
+    for (const [ref, oid] of state.refs) await repository.updateRef(ref, undefined, oid)
+    return problems
   }
 }
 

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { corruptObject } from '../../git/git-error.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import {
-  discardPack,
   packPath,
   publishPack,
   removePack,
@@ -100,13 +99,9 @@ export class PackCache {
   }
 
   async #fetchOne({ key, name, size }: PackEntry): Promise<void> {
-    const staged = stagedPack(this.#gitDir, randomBytes(6).toString('hex'))
-    try {
-      const found = await stageReceivedPack(staged, await this.#packs.get(key, size), { maxBytes })
-      if (found !== name) throw corruptObject(`the pack ${key} is not ${name}`)
-      await this.publish(name, staged)
-    } finally {
-      await discardPack(staged)
-    }
+    await using staged = stagedPack(this.#gitDir, randomBytes(6).toString('hex'))
+    const found = await stageReceivedPack(staged, await this.#packs.get(key, size), { maxBytes })
+    if (found !== name) throw corruptObject(`the pack ${key} is not ${name}`)
+    await this.publish(name, staged)
   }
 }

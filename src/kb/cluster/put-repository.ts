@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { missingIds } from '../../git/history/reachable.ts'
 import { addWhole } from '../../git/objects/consolidate-packs.ts'
 import type { Oid } from '../../git/objects/object.ts'
-import { discardPack, type StagedPack, stagedPack, stagePack, stageWrittenPack } from '../../git/objects/pack-files.ts'
+import { type StagedPack, stagedPack, stagePack, stageWrittenPack } from '../../git/objects/pack-files.ts'
 import { encodePack } from '../../git/objects/pack-writer.ts'
 import type { Publication } from '../../git/ref-store.ts'
 import { Repository } from '../../git/repository.ts'
@@ -25,23 +25,18 @@ export async function putRepository(
   packs: PackStore,
   { kbId, gitDir, refs: names }: { kbId: string; gitDir: string; refs: readonly string[] },
 ): Promise<PutRepository> {
-  const repository = new Repository(gitDir)
-  const staged = stagedPack(gitDir, randomBytes(6).toString('hex'))
-  try {
-    const refs = new Map<string, Oid>()
-    for (const ref of names) {
-      const oid = await repository.readRef(ref)
-      if (oid !== undefined) refs.set(ref, oid)
-    }
-    if (refs.size === 0) return { kbId, refs, packs: [] }
-    const moves = [...refs].map(([ref, to]) => ({ ref, from: undefined, to }))
-    const publication = { objects: new Map(), heads: new Map(), moves }
-    const name = await stageNewPack(staged, repository, publication, new PackCache(gitDir, packs))
-    return { kbId, refs, packs: [await putPack(packs, { kbId, name, path: staged.pack })] }
-  } finally {
-    await discardPack(staged)
-    repository.close()
+  using repository = new Repository(gitDir)
+  await using staged = stagedPack(gitDir, randomBytes(6).toString('hex'))
+  const refs = new Map<string, Oid>()
+  for (const ref of names) {
+    const oid = await repository.readRef(ref)
+    if (oid !== undefined) refs.set(ref, oid)
   }
+  if (refs.size === 0) return { kbId, refs, packs: [] }
+  const moves = [...refs].map(([ref, to]) => ({ ref, from: undefined, to }))
+  const publication = { objects: new Map(), heads: new Map(), moves }
+  const name = await stageNewPack(staged, repository, publication, new PackCache(gitDir, packs))
+  return { kbId, refs, packs: [await putPack(packs, { kbId, name, path: staged.pack })] }
 }
 
 /** Uploads a pack to the store under a new key. @param name its checksum @param path of its file */

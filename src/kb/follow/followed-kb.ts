@@ -96,4 +96,8 @@ export class FollowedKb {
     this.projection.close()
     this.repository.close()
   }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
 }

@@ -13,19 +13,15 @@ const uncompared: ReadonlySet<string> = new Set(['word_row'])
 
 /** Returns the differences of two projections of the same heads; none if both follow git. */
 export function compareProjections(left: string, right: string): TableDifference[] {
-  const db = new DatabaseSync(left, { readOnly: true })
-  try {
-    db.prepare('ATTACH ? AS other').run(right)
-    return projectionTables
-      .map((table) => ({
-        table,
-        onlyLeft: onlyIn(db, table, 'main', 'other'),
-        onlyRight: onlyIn(db, table, 'other', 'main'),
-      }))
-      .filter(({ onlyLeft, onlyRight }) => onlyLeft.count > 0 || onlyRight.count > 0)
-  } finally {
-    db.close()
-  }
+  using db = new DatabaseSync(left, { readOnly: true })
+  db.prepare('ATTACH ? AS other').run(right)
+  return projectionTables
+    .map((table) => ({
+      table,
+      onlyLeft: onlyIn(db, table, 'main', 'other'),
+      onlyRight: onlyIn(db, table, 'other', 'main'),
+    }))
+    .filter(({ onlyLeft, onlyRight }) => onlyLeft.count > 0 || onlyRight.count > 0)
 }
 
 /** Compares as multisets: a row that one side has twice is a difference. */

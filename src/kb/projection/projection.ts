@@ -237,13 +237,9 @@ export class Projection {
 
   /** Reads the tables in one state, on a separate connection, so that other work continues however long it takes. */
   async withSnapshot<T>(work: (sql: AllTables) => Promise<T>): Promise<T> {
-    const db = new DatabaseSync(this.#file, { readOnly: true, timeout: 10_000 })
-    try {
-      db.exec('BEGIN')
-      return await work(tagStore(db, 50))
-    } finally {
-      db.close()
-    }
+    using db = new DatabaseSync(this.#file, { readOnly: true, timeout: 10_000 })
+    db.exec('BEGIN')
+    return await work(tagStore(db, 50))
   }
 
   close(): void {

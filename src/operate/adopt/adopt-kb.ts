@@ -44,14 +44,10 @@ export type AdoptedKnowledgeBase = CreatedKnowledgeBase & { isMirror: boolean; n
  */
 export async function adoptKnowledgeBase(ctx: Context, options: AdoptOptions): Promise<AdoptedKnowledgeBase> {
   const { directory, database } = ctx
-  const release = await lockFile(join(directory.tmp, 'adoption'), { waitMs: 0 })
-  try {
-    // Locked, since two adoptions of one mirror would both find its id unused.
-    const adopted = release && (await runUnlessRunning(database.db, 'adopt', () => adopt(ctx, options)))
-    if (adopted !== undefined) return adopted
-  } finally {
-    release?.()
-  }
+  using lock = await lockFile(join(directory.tmp, 'adoption'), { waitMs: 0 })
+  // Locked, since two adoptions of one mirror would both find its id unused.
+  const adopted = lock && (await runUnlessRunning(database.db, 'adopt', () => adopt(ctx, options)))
+  if (adopted !== undefined) return adopted
   throw new AdoptionRefused('Another adoption is under way: try again when it has ended.')
 }
 

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, mkdtemp, readdir, rm, rmdir } from 'node:fs/promises'
+import { chmod, mkdir, mkdtempDisposable, readdir, rm, rmdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { sql } from 'kysely'
 import { writeBundle } from '../../git/bundle.ts'
@@ -93,24 +93,21 @@ async function fill(
 
 /** Removes all other rows from a copy of the database, and from its free pages. */
 async function leaveOnly(file: string, { tenantId, kbIds }: BackupPart): Promise<void> {
-  const { db, close } = await openDatabase(file)
-  try {
-    await inTransaction(db, async (transaction) => {
-      const kbs = await transaction.selectFrom('knowledge_bases').select('id').execute()
-      for (const { id } of kbs) if (!kbIds.includes(id)) await removeKbRows(transaction, id)
-      const tenants = await transaction.selectFrom('tenants').select('id').where('id', '!=', tenantId).execute()
-      for (const { id } of tenants) await removeTenantRows(transaction, id)
-      await removePeopleOfNone(transaction)
-      const kept = transaction.selectFrom('sources').select('content_hash')
-      await transaction.deleteFrom('blob_keys').where('sha256', 'not in', kept).execute()
-      for (const table of ['tenants', 'knowledge_bases'] as const) {
-        await updateRows(transaction, table, {}, { disabled_at: null })
-      }
-    })
-    await sql`vacuum`.execute(db)
-  } finally {
-    await close()
-  }
+  await using database = await openDatabase(file)
+  const { db } = database
+  await inTransaction(db, async (transaction) => {
+    const kbs = await transaction.selectFrom('knowledge_bases').select('id').execute()
+    for (const { id } of kbs) if (!kbIds.includes(id)) await removeKbRows(transaction, id)
+    const tenants = await transaction.selectFrom('tenants').select('id').where('id', '!=', tenantId).execute()
+    for (const { id } of tenants) await removeTenantRows(transaction, id)
+    await removePeopleOfNone(transaction)
+    const kept = transaction.selectFrom('sources').select('content_hash')
+    await transaction.deleteFrom('blob_keys').where('sha256', 'not in', kept).execute()
+    for (const table of ['tenants', 'knowledge_bases'] as const) {
+      await updateRows(transaction, table, {}, { disabled_at: null })
+    }
+  })
+  await sql`vacuum`.execute(db)
 }
 
 /** Creates a folder, or checks that it is empty. @returns true if it did not exist */
@@ -135,13 +132,10 @@ async function makePrivate(dir: string): Promise<void> {
 
 /** Returns the knowledge bases in the copied database: later ones are not in this backup. */
 async function registered(file: string): Promise<(KbIdentity & { tenant: string })[]> {
-  const { db, close } = await openDatabase(file)
-  try {
-    const slugs = new Map((await new Tenants(db).list()).map(({ id, slug }) => [id, slug]))
-    return (await new KnowledgeBases(db).all()).map((kb) => ({ ...kb, tenant: slugs.get(kb.tenantId) ?? '' }))
-  } finally {
-    await close()
-  }
+  await using database = await openDatabase(file)
+  const { db } = database
+  const slugs = new Map((await new Tenants(db).list()).map(({ id, slug }) => [id, slug]))
+  return (await new KnowledgeBases(db).all()).map((kb) => ({ ...kb, tenant: slugs.get(kb.tenantId) ?? '' }))
 }
 
 /** Copies a repository without writing to it or to its index, which belong to the server. */
@@ -151,31 +145,24 @@ async function backUpRepository(
   file: string,
 ): Promise<Pick<Manifest['kbs'][number], 'refs' | 'highestNumber'>> {
   const { directory, parser } = ctx
-  const scratch = await mkdtemp(join(directory.tmp, 'backup-'))
+  await using temporary = await mkdtempDisposable(join(directory.tmp, 'backup-'))
+  const { path: scratch } = temporary
+  const gitDir = await repositoryOf(ctx, identity, join(scratch, 'fetched.git'))
+  const indexDir = join(scratch, 'index')
+  await mkdir(indexDir)
   try {
-    const gitDir = await repositoryOf(ctx, identity, join(scratch, 'fetched.git'))
-    const indexDir = join(scratch, 'index')
-    await mkdir(indexDir)
-    try {
-      copyProjection(directory.index(identity.id), indexDir)
-    } catch {
-      // A damaged index must not prevent a backup: another is built.
-      await rm(join(indexDir, projectionFile), { force: true })
-    }
-    const kb = new KnowledgeBase(identity, { gitDir, indexDir, parser })
-    try {
-      if (!existsSync(gitDir)) throw new RepositoryMissing(gitDir)
-      const refs = await refsOfOneMoment(kb.repository)
-      await writeBundle(kb.repository, refs, file)
-      const knownNumber = nextNumber(kb) // Includes numbers that main no longer has.
-      await kb.followTo({ main: refs.get(mainRef), queue: refs.get(queueRef) })
-      return { refs: Object.fromEntries(refs), highestNumber: Math.max(knownNumber, nextNumber(kb)) - 1 }
-    } finally {
-      await kb.close()
-    }
-  } finally {
-    await rm(scratch, { recursive: true, force: true })
+    copyProjection(directory.index(identity.id), indexDir)
+  } catch {
+    // A damaged index must not prevent a backup: another is built.
+    await rm(join(indexDir, projectionFile), { force: true })
   }
+  await using kb = new KnowledgeBase(identity, { gitDir, indexDir, parser })
+  if (!existsSync(gitDir)) throw new RepositoryMissing(gitDir)
+  const refs = await refsOfOneMoment(kb.repository)
+  await writeBundle(kb.repository, refs, file)
+  const knownNumber = nextNumber(kb) // Includes numbers that main no longer has.
+  await kb.followTo({ main: refs.get(mainRef), queue: refs.get(queueRef) })
+  return { refs: Object.fromEntries(refs), highestNumber: Math.max(knownNumber, nextNumber(kb)) - 1 }
 }
 
 /** Returns the repository to copy. @param fetched folder for a shared repository, which is fetched anew so that no cache is used or filled */

@@ -46,15 +46,11 @@ export async function restore(source: string, target: RestoreTarget, options: Re
   const place = { ...target, dataDir: resolve(target.dataDir) }
   requireOwner(place.dataDir)
   if (target.database === undefined) return restoreInto(undefined, { dir, manifest, place, options })
-  const database = await openDatabase(target.database)
-  try {
-    const order = { dir, manifest, place, options }
-    const restored = await runUnlessRunning(database.db, 'restore', () => restoreInto(database, order))
-    if (restored === undefined) throw new BackupError('Another restore into the database is under way.')
-    return restored
-  } finally {
-    await database.close()
-  }
+  await using database = await openDatabase(target.database)
+  const order = { dir, manifest, place, options }
+  const restored = await runUnlessRunning(database.db, 'restore', () => restoreInto(database, order))
+  if (restored === undefined) throw new BackupError('Another restore into the database is under way.')
+  return restored
 }
 
 type Order = { dir: string; manifest: Manifest; place: RestoreTarget; options: RestoreOptions }

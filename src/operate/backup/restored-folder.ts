@@ -58,35 +58,31 @@ export async function buildFolder(
   const files = backupFiles(dir)
   await copyFile(files.database, directory.database, constants.COPYFILE_FICLONE)
   await chmod(directory.database, 0o600)
-  const ctx = await openContext({ dataDir: root })
-  try {
-    await forgetOrigin(ctx.database.db)
-    if (!isMove) {
-      // Sessions and links that were ended since the backup must not come back.
-      await ctx.sessions.clear()
-      await ctx.oneTimeLinks.clear()
-      // The first comparison finds what the backup lacks.
-      for (const { id } of await ctx.forgeLinks.list(undefined, { disabled: true }))
-        await ctx.forgeLinks.note(id, { syncedAt: null })
-    }
-    const kbs: RestoredKb[] = []
-    const blobs = new Map<string, ReceivedFile>()
-    for (const identity of await ctx.knowledgeBases.all()) {
-      const { id, slug } = identity
-      const entry = manifest.kbs.find((kb) => kb.id === id)
-      if (entry === undefined) throw new BackupError(`${dir} has no repository of ${slug} (${id}).`)
-      const restored = await restoreKb(ctx, identity, { entry, file: files.bundle(id), isMove })
-      for (const sha256 of await blobsOf(ctx.sources, [id])) {
-        const found = blobs.get(sha256) ?? (await readBlob(files.blobs, sha256, allowMissing ? {} : manifest))
-        if (typeof found === 'string') restored.warnings.push(found)
-        else blobs.set(sha256, found)
-      }
-      kbs.push(restored)
-    }
-    return { kbs, blobs: [...blobs.values()] }
-  } finally {
-    await ctx.close()
+  await using ctx = await openContext({ dataDir: root })
+  await forgetOrigin(ctx.database.db)
+  if (!isMove) {
+    // Sessions and links that were ended since the backup must not come back.
+    await ctx.sessions.clear()
+    await ctx.oneTimeLinks.clear()
+    // The first comparison finds what the backup lacks.
+    for (const { id } of await ctx.forgeLinks.list(undefined, { disabled: true }))
+      await ctx.forgeLinks.note(id, { syncedAt: null })
   }
+  const kbs: RestoredKb[] = []
+  const blobs = new Map<string, ReceivedFile>()
+  for (const identity of await ctx.knowledgeBases.all()) {
+    const { id, slug } = identity
+    const entry = manifest.kbs.find((kb) => kb.id === id)
+    if (entry === undefined) throw new BackupError(`${dir} has no repository of ${slug} (${id}).`)
+    const restored = await restoreKb(ctx, identity, { entry, file: files.bundle(id), isMove })
+    for (const sha256 of await blobsOf(ctx.sources, [id])) {
+      const found = blobs.get(sha256) ?? (await readBlob(files.blobs, sha256, allowMissing ? {} : manifest))
+      if (typeof found === 'string') restored.warnings.push(found)
+      else blobs.set(sha256, found)
+    }
+    kbs.push(restored)
+  }
+  return { kbs, blobs: [...blobs.values()] }
 }
 
 /** Returns the floor for seqIds of a copy whose original may have assigned more since. */
@@ -129,12 +125,8 @@ async function restoreKb(
 /** Raises the floor of seqIds. Must run before the knowledge base is opened for good, which may finish interrupted approvals. */
 async function raiseFloor({ directory, parser, now }: Context, identity: KbIdentity, floor: number): Promise<void> {
   const [gitDir, indexDir] = [directory.repository(identity.id), directory.index(identity.id)]
-  const kb = new KnowledgeBase(identity, { gitDir, indexDir, parser })
-  try {
-    await kb.write(async (staging) => {
-      if (nextNumber(kb) <= floor) await raiseSeqFloor(kb, staging, { floor, actor: operator, at: now() })
-    })
-  } finally {
-    await kb.close()
-  }
+  await using kb = new KnowledgeBase(identity, { gitDir, indexDir, parser })
+  await kb.write(async (staging) => {
+    if (nextNumber(kb) <= floor) await raiseSeqFloor(kb, staging, { floor, actor: operator, at: now() })
+  })
 }

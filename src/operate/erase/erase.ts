@@ -101,46 +101,42 @@ async function writeHistory(
   gitDir: string,
   { erasing, at }: { erasing: Erasing; at: Date },
 ): Promise<Pick<Journal, 'oids' | 'head'>> {
-  const to = await Repository.init(gitDir)
-  try {
-    const refs = await keptRefs(from)
-    let batch = new Map<Oid, GitObject>()
-    const flush = async () => {
-      const release = await to.writeObjects(batch)
-      batch = new Map()
-      await release()
-    }
-    const rewrite = new HistoryRewrite(from, erasing, async (type, data) => {
-      batch.set(hashObject(type, data), { type, data })
-      if (batch.size >= objectsAtOnce) await flush()
-    })
-    const tips = refs.map(([, oid]) => oid)
-    const commits = await runGit(from.gitDir, ['rev-list', '--topo-order', '--reverse', '--stdin'], {
-      input: `${tips.join('\n')}\n`,
-      timeLimit: longTimeLimit,
-    })
-    const old = commits.split('\n').filter((line) => line !== '')
-    await rewrite.run(old)
-    const replaced = old.filter((oid) => rewrite.newId(oid) !== oid)
-    const commitIds = replaced.map((oid): [Oid, Oid] => [oid, rewrite.newId(oid)])
-    const earlier = [...(await erasedCommits(from))].map(([oid, now]) => [oid, now && rewrite.newId(now)] as const)
-    const record = formatErasedCommits(new Map([...earlier, ...commitIds]), at)
-    for (const object of record) batch.set(hashObject(object.type, object.data), object)
-    const [recordTip = ''] = [...batch.keys()].slice(-1)
-    await flush()
-    const alternates = join(gitDir, 'objects/info/alternates')
-    await writeFile(alternates, `${join(from.gitDir, 'objects')}\n`)
-    for (const [ref, oid] of refs) await to.updateRef(ref, undefined, rewrite.newId(oid))
-    await to.updateRef(erasedRef, undefined, recordTip)
-    await runGit(gitDir, ['repack', '-a', '-d', '-q'], { timeLimit: longTimeLimit })
-    await rm(alternates)
-    const wrong = await checkObjects(gitDir, AbortSignal.timeout(longTimeLimit))
-    if (wrong.length > 0) throw new Error(`The new history is not whole: ${wrong[0]}`)
-    await syncTree(gitDir)
-    return { oids: [...rewrite.oids, ...commitIds], head: recordTip }
-  } finally {
-    to.close()
+  using to = await Repository.init(gitDir)
+  const refs = await keptRefs(from)
+  let batch = new Map<Oid, GitObject>()
+  const flush = async () => {
+    const release = await to.writeObjects(batch)
+    batch = new Map()
+    await release()
   }
+  const rewrite = new HistoryRewrite(from, erasing, async (type, data) => {
+    batch.set(hashObject(type, data), { type, data })
+    if (batch.size >= objectsAtOnce) await flush()
+  })
+  const tips = refs.map(([, oid]) => oid)
+  const commits = await runGit(from.gitDir, ['rev-list', '--topo-order', '--reverse', '--stdin'], {
+    input: `${tips.join('\n')}\n`,
+    timeLimit: longTimeLimit,
+  })
+  const old = commits.split('\n').filter((line) => line !== '')
+  await rewrite.run(old)
+  const replaced = old.filter((oid) => rewrite.newId(oid) !== oid)
+  const commitIds = replaced.map((oid): [Oid, Oid] => [oid, rewrite.newId(oid)])
+  const earlier = [...(await erasedCommits(from))].map(([oid, now]) => [oid, now && rewrite.newId(now)] as const)
+  const record = formatErasedCommits(new Map([...earlier, ...commitIds]), at)
+  for (const object of record) batch.set(hashObject(object.type, object.data), object)
+  const [recordTip = ''] = [...batch.keys()].slice(-1)
+  await flush()
+  const alternates = join(gitDir, 'objects/info/alternates')
+  await writeFile(alternates, `${join(from.gitDir, 'objects')}\n`)
+  for (const [ref, oid] of refs) await to.updateRef(ref, undefined, rewrite.newId(oid))
+  await to.updateRef(erasedRef, undefined, recordTip)
+  await runGit(gitDir, ['repack', '-a', '-d', '-q'], { timeLimit: longTimeLimit })
+  await rm(alternates)
+  const wrong = await checkObjects(gitDir, AbortSignal.timeout(longTimeLimit))
+  if (wrong.length > 0) throw new Error(`The new history is not whole: ${wrong[0]}`)
+  await syncTree(gitDir)
+  return { oids: [...rewrite.oids, ...commitIds], head: recordTip }
 }
 
 /**

@@ -175,42 +175,38 @@ async function verifyContents(
   found: KbVerification,
 ): Promise<void> {
   const indexDir = join(scratch, 'rebuilt')
-  const rebuilt = new KnowledgeBase(identity, { gitDir, indexDir, parser })
-  try {
-    const { repository } = rebuilt
-    const main = await repository.readRef(mainRef)
-    const queue = await repository.readRef(queueRef)
-    const wrongRefs = await verifyRefs(repository, { main, queue }, stored)
-    const broken = await brokenRefs(repository, [mainRef, queueRef])
-    const left = broken.map((ref) => `${ref} leads to no object: clones, pushes and backups leave it out; remove it`)
-    addProblems(found, 'ref', ...wrongRefs, ...left)
-    if (stored?.heads.main !== undefined && wrongRefs.length === 0) {
-      await rebuilt.followTo(stored.heads)
-      const differences = compareProjections(stored.file, join(indexDir, projectionFile))
-      addProblems(found, 'projection', ...differences.map(describeDifference))
-    }
-    const { candidateIds, wrong } = await verifyQueue(repository, identity.id, queue)
-    addProblems(found, 'candidate', ...wrong)
-    if (main === undefined) return
-    await rebuilt.followTo({ main, queue })
-    if (index !== undefined && wrongRefs.length === 0) {
-      addProblems(found, 'search', ...verifySearch(rebuilt, index))
-    }
-    const history = await verifyHistory(rebuilt, candidateIds)
-    const findings = await checkCommit(repository, main, { prefix: identity.prefix, parser })
-    const errors = [
-      // A candidate may contain conflict markers, too, which a curator will see.
-      ...findings.filter(({ severity, rule }) => severity === 'error' && rule !== 'conflict-marker'),
-      ...identityProblems(rebuilt.projection.read),
-    ]
-    const inFiles = errors.map(({ path, line, rule, message }) => `${oneLine(path, 200)}:${line} ${rule}: ${message}`)
-    found.problems.push(...history.problems)
-    addProblems(found, 'settings', ...(await verifySettings(repository, main, identity)))
-    addProblems(found, 'file', ...inFiles)
-    found.notes.push(...history.notes)
-  } finally {
-    await rebuilt.close()
+  await using rebuilt = new KnowledgeBase(identity, { gitDir, indexDir, parser })
+  const { repository } = rebuilt
+  const main = await repository.readRef(mainRef)
+  const queue = await repository.readRef(queueRef)
+  const wrongRefs = await verifyRefs(repository, { main, queue }, stored)
+  const broken = await brokenRefs(repository, [mainRef, queueRef])
+  const left = broken.map((ref) => `${ref} leads to no object: clones, pushes and backups leave it out; remove it`)
+  addProblems(found, 'ref', ...wrongRefs, ...left)
+  if (stored?.heads.main !== undefined && wrongRefs.length === 0) {
+    await rebuilt.followTo(stored.heads)
+    const differences = compareProjections(stored.file, join(indexDir, projectionFile))
+    addProblems(found, 'projection', ...differences.map(describeDifference))
   }
+  const { candidateIds, wrong } = await verifyQueue(repository, identity.id, queue)
+  addProblems(found, 'candidate', ...wrong)
+  if (main === undefined) return
+  await rebuilt.followTo({ main, queue })
+  if (index !== undefined && wrongRefs.length === 0) {
+    addProblems(found, 'search', ...verifySearch(rebuilt, index))
+  }
+  const history = await verifyHistory(rebuilt, candidateIds)
+  const findings = await checkCommit(repository, main, { prefix: identity.prefix, parser })
+  const errors = [
+    // A candidate may contain conflict markers, too, which a curator will see.
+    ...findings.filter(({ severity, rule }) => severity === 'error' && rule !== 'conflict-marker'),
+    ...identityProblems(rebuilt.projection.read),
+  ]
+  const inFiles = errors.map(({ path, line, rule, message }) => `${oneLine(path, 200)}:${line} ${rule}: ${message}`)
+  found.problems.push(...history.problems)
+  addProblems(found, 'settings', ...(await verifySettings(repository, main, identity)))
+  addProblems(found, 'file', ...inFiles)
+  found.notes.push(...history.notes)
 }
 
 /** Finds refs that disappeared, or were moved so that their last known commit is no longer in their history. */

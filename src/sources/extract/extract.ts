@@ -1,5 +1,5 @@
 import { existsSync, realpathSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -44,7 +44,9 @@ export async function extractDocument(input: ExtractInput, options: ExtractOptio
   const family = familyOf(input.fileType)
   const limits = { ...defaultLimits, ...family.limits, ...options.limits }
   // This process removes the folder, since a killed process cannot.
-  const scratch = family.scratch ? await mkdtemp(join(options.scratchIn ?? tmpdir(), 'ganglion-extract-')) : undefined
+  const inFolder = join(options.scratchIn ?? tmpdir(), 'ganglion-extract-')
+  await using temporary = family.scratch ? await mkdtempDisposable(inFolder) : undefined
+  const scratch = temporary?.path
   const confinement = {
     args: [...permissionFlags(input, family, scratch), ...heapFlags(limits), '--no-warnings', childFile],
     input: `${JSON.stringify(input)}\n`,
@@ -53,18 +55,14 @@ export async function extractDocument(input: ExtractInput, options: ExtractOptio
     signal: options.signal,
     onProgress: options.onProgress,
   }
-  try {
-    const ending = await (options.run ?? runConfined)(confinement).catch((cause) => {
-      options.signal?.throwIfAborted()
-      throw new ExtractionError('crashed', 'The program that reads documents could not be started.', { cause })
-    })
-    if (family.second !== undefined && isAborted(ending)) {
-      return await extractDocument({ ...input, fileType: family.second }, options)
-    }
-    return readEnding(ending, limits)
-  } finally {
-    if (scratch !== undefined) await rm(scratch, { recursive: true, force: true })
+  const ending = await (options.run ?? runConfined)(confinement).catch((cause) => {
+    options.signal?.throwIfAborted()
+    throw new ExtractionError('crashed', 'The program that reads documents could not be started.', { cause })
+  })
+  if (family.second !== undefined && isAborted(ending)) {
+    return await extractDocument({ ...input, fileType: family.second }, options)
   }
+  return readEnding(ending, limits)
 }
 
 function familyOf(fileType: string): Family {

@@ -53,11 +53,7 @@ function hasByteOrderMark(head: Buffer): boolean {
 }
 
 async function readHead(file: string): Promise<Buffer> {
-  const handle = await open(file, 'r')
-  try {
-    const { bytesRead, buffer } = await handle.read(Buffer.alloc(headBytes), 0, headBytes, 0)
-    return buffer.subarray(0, bytesRead)
-  } finally {
-    await handle.close()
-  }
+  await using handle = await open(file, 'r')
+  const { bytesRead, buffer } = await handle.read(Buffer.alloc(headBytes), 0, headBytes, 0)
+  return buffer.subarray(0, bytesRead)
 }

@@ -3,7 +3,7 @@ import type { Notifications } from './notifications.ts'
 import type { Schema } from './schema.ts'
 
 /** The opened operational state. */
-export type Database = {
+export type Database = AsyncDisposable & {
   db: Kysely<Schema>
   /**
    * Returns a text that changes whenever any process has written something. Undefined on PostgreSQL, where nothing may be

@@ -13,6 +13,9 @@ export class DataDirectoryInUse extends Error {
   }
 }
 
+/** Function that releases a lock. A declaration with `using` calls it at the end of its block. */
+type Release = (() => void) & Disposable
+
 /** Milliseconds between two attempts to lock. */
 const RETRY_INTERVAL = 25
 
@@ -20,21 +23,21 @@ const RETRY_INTERVAL = 25
  * Locks the data directory for this process. Waits at most `waitMs` milliseconds for another process. Returns a function that
  * releases the lock. Throws {@link DataDirectoryInUse}.
  */
-export async function acquireLock(directory: DataDirectory, { waitMs }: { waitMs: number }): Promise<() => void> {
+export async function acquireLock(directory: DataDirectory, { waitMs }: { waitMs: number }): Promise<Release> {
   const release = await lockFile(directory.lock, { waitMs })
   if (release === undefined) throw new DataDirectoryInUse(directory.root)
   return release
 }
 
 /** Locks the data directory like {@link acquireLock}, and only while no command uses it either. */
-export async function acquireWhole(directory: DataDirectory): Promise<() => void> {
+export async function acquireWhole(directory: DataDirectory): Promise<Release> {
   const release = await acquireLock(directory, { waitMs: 0 })
   const releaseUsers = tryLock(directory.users, 'EXCLUSIVE')
   if (releaseUsers !== undefined)
-    return () => {
+    return disposable(() => {
       releaseUsers()
       release()
-    }
+    })
   release()
   throw new DataDirectoryInUse(directory.root)
 }
@@ -50,7 +53,7 @@ export function shareDirectory(directory: DataDirectory): () => void {
  * Locks a file, and waits at most `waitMs` milliseconds for its holder. Returns a function that releases it; undefined if it is
  * still locked. SQLite locks it in the operating system: unlike a pid file, the lock ends with its process.
  */
-export async function lockFile(path: string, { waitMs }: { waitMs: number }): Promise<(() => void) | undefined> {
+export async function lockFile(path: string, { waitMs }: { waitMs: number }): Promise<Release | undefined> {
   const deadline = Date.now() + waitMs
   for (;;) {
     const release = tryLock(path, 'EXCLUSIVE')
@@ -72,13 +75,17 @@ const statements = {
   SHARED: 'BEGIN; SELECT 1 FROM sqlite_schema',
 }
 
-function tryLock(path: string, mode: keyof typeof statements): (() => void) | undefined {
+function disposable(release: () => void): Release {
+  return Object.assign(release, { [Symbol.dispose]: release })
+}
+
+function tryLock(path: string, mode: keyof typeof statements): Release | undefined {
   const lock = new DatabaseSync(path, { timeout: 0 })
   try {
     lock.exec(statements[mode])
-    return () => {
+    return disposable(() => {
       if (lock.isOpen) lock.close()
-    }
+    })
   } catch (error) {
     lock.close()
     if (isBusy(error)) return undefined

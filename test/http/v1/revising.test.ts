@@ -116,7 +116,7 @@ describe('revising a candidate', () => {
     const server = await testServer()
     const { ctx } = server
     const tenantId = (await ctx.tenants.ensure('acme', ctx.now())).id
-    const { userId } = await signIn({ ...ctx, close: async () => {} }, 'acme', 'curator', {
+    const { userId } = await signIn(ctx, 'acme', 'curator', {
       email: 'eve@example.com',
       name: 'Eve',
     })

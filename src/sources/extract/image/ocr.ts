@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -43,27 +43,24 @@ export type PageOfSource = {
 
 /** Unpacks the language data into a temporary folder while `use` runs. @param asked Tesseract's names of languages; English if empty */
 export async function withOcr<T>(asked: readonly string[] | undefined, use: (ocr: Ocr) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), 'ganglion-ocr-'))
-  try {
-    const wanted = asked === undefined || asked.length === 0 ? [english] : asked
-    const missing = wanted.filter((language) => !isInstalled(language))
-    const found = wanted.filter(isInstalled)
-    const read = found.length === 0 ? [english] : found
-    for (const language of read) {
-      await writeFile(join(folder, `${language}.traineddata`), await languageData(language))
-    }
-    const names = new Intl.ListFormat('en').format(read.map(nameOf))
-    return await use({
-      languages: names,
-      doubts:
-        missing.length === 0
-          ? []
-          : [`Print was recognised as ${names}: the data for ${missing.map(nameOf).join(', ')} is not installed.`],
-      page: (picture) => recognise(picture, (angle) => wordsOf(folder, picture, { angle, language: read.join('+') })),
-    })
-  } finally {
-    await rm(folder, { recursive: true, force: true })
+  await using temporary = await mkdtempDisposable(join(tmpdir(), 'ganglion-ocr-'))
+  const { path: folder } = temporary
+  const wanted = asked === undefined || asked.length === 0 ? [english] : asked
+  const missing = wanted.filter((language) => !isInstalled(language))
+  const found = wanted.filter(isInstalled)
+  const read = found.length === 0 ? [english] : found
+  for (const language of read) {
+    await writeFile(join(folder, `${language}.traineddata`), await languageData(language))
   }
+  const names = new Intl.ListFormat('en').format(read.map(nameOf))
+  return await use({
+    languages: names,
+    doubts:
+      missing.length === 0
+        ? []
+        : [`Print was recognised as ${names}: the data for ${missing.map(nameOf).join(', ')} is not installed.`],
+    page: (picture) => recognise(picture, (angle) => wordsOf(folder, picture, { angle, language: read.join('+') })),
+  })
 }
 
 /** Returns the figures of recognised text, with the languages that were requested. */

@@ -55,7 +55,7 @@ export async function openPostgres(address: string, whenOlder: WhenOlder): Promi
       await db.destroy()
     }
     return {
-      ...{ db, notifications, close },
+      ...{ db, notifications, close, [Symbol.asyncDispose]: close },
       revision: () => undefined,
       now: () => clock.now(),
       lead: async (start) => leadOnPostgres(optionsOf(address, 'ganglion leader'), start),

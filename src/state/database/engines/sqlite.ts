@@ -46,6 +46,7 @@ export async function openSqlite(file: string, whenOlder: WhenOlder = 'migrate')
       problems: async () => problemsOf(sqlite),
       check: () => access(file, constants.R_OK | constants.W_OK),
       close: () => db.destroy(),
+      [Symbol.asyncDispose]: () => db.destroy(),
     }
   } catch (error) {
     sqlite.close()
