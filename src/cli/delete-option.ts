@@ -7,10 +7,9 @@ import { markDeleted, removeDeleted } from '../operate/life-cycle.ts'
 import { acquireLock, DataDirectoryInUse } from '../state/directory/directory-lock.ts'
 import type { KbRecord } from '../state/kb-store.ts'
 import type { Tenant } from '../state/tenants.ts'
-import { act } from './command.ts'
 import { option } from './options.ts'
 import type { Environment } from './settings/environment.ts'
-import { withContext } from './with-ganglion.ts'
+import { actOn } from './with-ganglion.ts'
 
 const Exported = z.union([z.string().min(1), z.literal(false)], 'give --export DIR, or --no-export')
 const exportText = 'new or empty folder for a backup that "ganglion restore" accepts'
@@ -24,24 +23,22 @@ export function addDelete<Input extends { export: string | false }>(
   find: (input: Input, ctx: Context) => Promise<{ tenant: Tenant; kb?: KbRecord }>,
 ): void {
   const help = '\nSafe to run next to a running server, which then removes the files. It cannot be undone.'
-  act(command.addHelpText('after', help), schema, async (input, environment) =>
-    withContext(environment, async (ctx) => {
-      const subject = await find(input, ctx)
-      const { id, slug } = subject.kb ?? subject.tenant
-      await markDeleted(ctx, subject, input.export || undefined)
-      if (subject.kb !== undefined) {
-        const by = { ...operator, tenantId: subject.tenant.id }
-        await recordAct(ctx, by, { action: 'kb.deleted', subject: slug, detail: input.export || 'not exported' })
-      }
-      const isRemoved = await removeNow(ctx, environment)
-      const rest = isRemoved ? '' : ' The running server removes its files within a minute.'
-      const exported = input.export ? ` It is exported to ${input.export}.` : ''
-      return {
-        json: { id, slug, export: input.export || null, isRemoved },
-        text: `Deleted ${slug}.${exported}${rest}`,
-      }
-    }),
-  )
+  actOn(command.addHelpText('after', help), schema, async (input, ctx, environment) => {
+    const subject = await find(input, ctx)
+    const { id, slug } = subject.kb ?? subject.tenant
+    await markDeleted(ctx, subject, input.export || undefined)
+    if (subject.kb !== undefined) {
+      const by = { ...operator, tenantId: subject.tenant.id }
+      await recordAct(ctx, by, { action: 'kb.deleted', subject: slug, detail: input.export || 'not exported' })
+    }
+    const isRemoved = await removeNow(ctx, environment)
+    const rest = isRemoved ? '' : ' The running server removes its files within a minute.'
+    const exported = input.export ? ` It is exported to ${input.export}.` : ''
+    return {
+      json: { id, slug, export: input.export || null, isRemoved },
+      text: `Deleted ${slug}.${exported}${rest}`,
+    }
+  })
 }
 
 /** Removes deleted files if no running server does. Returns false if one does. */

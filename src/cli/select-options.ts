@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Context } from '../kb/context.ts'
 import type { KbRecord } from '../state/kb-store.ts'
 import { option } from './options.ts'
-import { requireTenant } from './with-ganglion.ts'
+import { tenantIdOf } from './with-ganglion.ts'
 
 /** Options that select all knowledge bases, those of a tenant, or one. */
 export const Selection = z.object({
@@ -11,8 +11,7 @@ export const Selection = z.object({
 })
 
 export async function select(ctx: Context, { tenant, kb }: z.infer<typeof Selection>): Promise<KbRecord[]> {
-  const owner = tenant === undefined ? undefined : await requireTenant(ctx.tenants, tenant)
-  const all = await ctx.knowledgeBases.all(owner?.id)
+  const all = await ctx.knowledgeBases.all(await tenantIdOf(ctx.tenants, tenant))
   if (kb === undefined) return all
   const selected = all.filter(({ id, slug }) => id === kb || slug === kb)
   if (selected.length > 0) return selected

@@ -1,9 +1,12 @@
+import type { Command } from 'commander'
+import type { z } from 'zod'
 import { type ContextOptions, openContext } from '../app/open-context.ts'
 import type { Context } from '../kb/context.ts'
 import type { WhenOlder } from '../state/database/migrations/migrate.ts'
 import { DataDirectory } from '../state/directory/data-directory.ts'
 import { requireRows } from '../state/directory/rows-place.ts'
 import type { Tenant, Tenants } from '../state/tenants.ts'
+import { act, type CommandAnswer } from './command.ts'
 import type { Environment } from './settings/environment.ts'
 
 /**
@@ -28,6 +31,15 @@ export async function withContext<Result>(
   return await use(ctx)
 }
 
+/** Makes a command work on the open data directory: as {@link act}, with its context. */
+export function actOn<Schema extends z.ZodObject>(
+  command: Command,
+  schema: Schema,
+  run: (input: z.output<Schema>, ctx: Context, environment: Environment) => Promise<CommandAnswer>,
+): Command {
+  return act(command, schema, (input, environment) => withContext(environment, (ctx) => run(input, ctx, environment)))
+}
+
 /** Requires a data directory. @throws {Error} with a sentence for people, see {@link requireRows} */
 export function requireDataDirectory({
   dataDir,
@@ -43,6 +55,11 @@ export async function requireTenant(tenants: Tenants, slug: string): Promise<Ten
   if (tenant !== undefined) return tenant
   const slugs = (await tenants.list()).map((known) => known.slug)
   throw new Error(`There is no tenant ${slug}. Known tenants: ${slugs.join(', ') || 'none'}.`)
+}
+
+/** Returns the id of the tenant that an option names, if it is given. */
+export async function tenantIdOf(tenants: Tenants, slug: string | undefined): Promise<string | undefined> {
+  return slug === undefined ? undefined : (await requireTenant(tenants, slug)).id
 }
 
 export async function tenantSlugs(tenants: Tenants): Promise<Map<string, string>> {

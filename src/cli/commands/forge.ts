@@ -20,10 +20,9 @@ import { operator } from '../../kb/create-kb.ts'
 import { isLocked } from '../../state/directory/directory-lock.ts'
 import type { ForgeLink } from '../../state/forge-links.ts'
 import { UsageError } from '../cli-errors.ts'
-import { act } from '../command.ts'
 import { argument, OfTenant, option } from '../options.ts'
 import { table } from '../table.ts'
-import { requireTenant, withContext } from '../with-ganglion.ts'
+import { actOn, requireTenant, tenantIdOf } from '../with-ganglion.ts'
 
 const Named = z.object({
   tenant: option(z.string(), '<slug>', 'tenant of the knowledge base'),
@@ -64,7 +63,7 @@ export function addForgeCommands(program: Command): void {
 }
 
 function addLink(forge: Command): void {
-  act(
+  actOn(
     forge
       .command('link')
       .description('link a knowledge base to a repository; it must be empty')
@@ -74,66 +73,63 @@ function addLink(forge: Command): void {
           '\n\nExample:\n  ganglion forge link https://github.com/acme/handbook --tenant acme --kb handbook --app 12345 --key file:/etc/ganglion/app.pem',
       ),
     LinkOptions,
-    ({ tenant, app, key, token, ...request }, environment) =>
-      withContext(environment, async (ctx) => {
-        const by = await actingIn(ctx, tenant)
-        const { link, account, isPublic } = await withBridge(ctx, (bridge) =>
-          linkForge(ctx, by, bridge, { ...request, credential: credentialOf({ app, key, token }) }).catch(
-            unknownKb(request.kb, tenant),
-          ),
-        )
-        const events = `${environment.publicUrl ?? ''}/forge/${link.id}/events`
-        const hook = link.webhookSecret === null ? '' : `\nSend its webhooks, as JSON, to ${events}`
-        const open = isPublic ? `\n${publicWarning}` : ''
-        return {
-          json: { id: link.id, url: link.url, account, events, isPublic },
-          text: `Linked ${request.kb} to ${link.url}, as ${account}. A running server begins within 5 seconds.${hook}${open}`,
-        }
-      }),
+    async ({ tenant, app, key, token, ...request }, ctx, environment) => {
+      const by = await actingIn(ctx, tenant)
+      const { link, account, isPublic } = await withBridge(ctx, (bridge) =>
+        linkForge(ctx, by, bridge, { ...request, credential: credentialOf({ app, key, token }) }).catch(
+          lacking(tenant, `knowledge base ${request.kb}`),
+        ),
+      )
+      const events = `${environment.publicUrl ?? ''}/forge/${link.id}/events`
+      const hook = link.webhookSecret === null ? '' : `\nSend its webhooks, as JSON, to ${events}`
+      const open = isPublic ? `\n${publicWarning}` : ''
+      return {
+        json: { id: link.id, url: link.url, account, events, isPublic },
+        text: `Linked ${request.kb} to ${link.url}, as ${account}. A running server begins within 5 seconds.${hook}${open}`,
+      }
+    },
   )
 }
 
 function addStatus(forge: Command): void {
-  act(forge.command('status').description('show the state of links'), OfTenant, ({ tenant }, environment) =>
-    withContext(environment, async (ctx) => {
-      const tenantId = tenant === undefined ? undefined : (await requireTenant(ctx.tenants, tenant)).id
-      const links = await listForgeLinks(ctx, tenantId)
-      const isNegative = links.some(({ failingSince, note }) => failingSince !== null || note !== null)
-      const warnings = links.flatMap(({ kb, warning }) => (warning === null ? [] : [`\n${kb}: ${warning}`]))
-      return { json: { links }, text: linkTable(links) + warnings.join(''), isNegative }
-    }),
-  )
+  actOn(forge.command('status').description('show the state of links'), OfTenant, async ({ tenant }, ctx) => {
+    const links = await listForgeLinks(ctx, await tenantIdOf(ctx.tenants, tenant))
+    const isNegative = links.some(({ failingSince, note }) => failingSince !== null || note !== null)
+    const warnings = links.flatMap(({ kb, warning }) => (warning === null ? [] : [`\n${kb}: ${warning}`]))
+    return { json: { links }, text: linkTable(links) + warnings.join(''), isNegative }
+  })
 }
 
 function addSync(forge: Command): void {
-  act(
+  actOn(
     forge.command('sync').description('compare both sides of a link now, and wait until that is done'),
     Named.extend({
       branch: option(Branch.optional(), '<name>', 'new name of the branch, if it was renamed on the forge'),
     }),
-    ({ kb, tenant, branch }, environment) =>
-      withContext(environment, async (ctx) => {
-        const by = await actingIn(ctx, tenant)
-        if (branch !== undefined) await followBranch(ctx, by, kb, branch).catch(noLink(kb, tenant))
-        const link = await linkOf(ctx, by, kb).catch(noLink(kb, tenant))
-        if (isLocked(ctx.directory)) await letServerSync(ctx, link)
-        else await withBridge(ctx, (bridge) => syncLink(ctx, bridge, link).catch(() => {}))
-        const { note, failingSince } = (await ctx.forgeLinks.find(link.id)) ?? link
-        const text = note ?? `${kb} and ${link.url} are the same.`
-        return { json: { id: link.id, note, failing: failingSince !== null }, text, isNegative: note !== null }
-      }),
+    async ({ kb, tenant, branch }, ctx) => {
+      const by = await actingIn(ctx, tenant)
+      if (branch !== undefined)
+        await followBranch(ctx, by, kb, branch).catch(lacking(tenant, `linked knowledge base ${kb}`))
+      const link = await linkOf(ctx, by, kb).catch(lacking(tenant, `linked knowledge base ${kb}`))
+      if (isLocked(ctx.directory)) await letServerSync(ctx, link)
+      else await withBridge(ctx, (bridge) => syncLink(ctx, bridge, link).catch(() => {}))
+      const { note, failingSince } = (await ctx.forgeLinks.find(link.id)) ?? link
+      const text = note ?? `${kb} and ${link.url} are the same.`
+      return { json: { id: link.id, note, failing: failingSince !== null }, text, isNegative: note !== null }
+    },
   )
 }
 
 function addUnlink(forge: Command): void {
-  act(
+  actOn(
     forge.command('unlink').description('forget a link; both sides stay as they are'),
     Named,
-    ({ kb, tenant }, environment) =>
-      withContext(environment, async (ctx) => {
-        const { id, url } = await unlinkForge(ctx, await actingIn(ctx, tenant), kb).catch(noLink(kb, tenant))
-        return { json: { id, url, unlinked: true }, text: `${kb} is no longer linked to ${url}.` }
-      }),
+    async ({ kb, tenant }, ctx) => {
+      const { id, url } = await unlinkForge(ctx, await actingIn(ctx, tenant), kb).catch(
+        lacking(tenant, `linked knowledge base ${kb}`),
+      )
+      return { json: { id, url, unlinked: true }, text: `${kb} is no longer linked to ${url}.` }
+    },
   )
 }
 
@@ -174,17 +170,10 @@ async function letServerSync({ forgeLinks }: Context, link: ForgeLink): Promise<
   throw new Error('The server has not compared them in time.')
 }
 
-function unknownKb(kb: string, tenant: string) {
+/** Returns a handler for `catch` that names what a tenant lacks, if the server found none. */
+function lacking(tenant: string, what: string) {
   return (error: unknown): never => {
-    if (error instanceof GanglionError) throw new Error(`${tenant} has no knowledge base ${kb}.`)
-    throw error
-  }
-}
-
-function noLink(kb: string, tenant: string) {
-  return (error: unknown): never => {
-    if (error instanceof GanglionError) throw new Error(`${tenant} has no linked knowledge base ${kb}.`)
-    throw error
+    throw error instanceof GanglionError ? new Error(`${tenant} has no ${what}.`) : error
   }
 }
 

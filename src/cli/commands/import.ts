@@ -9,10 +9,9 @@ import { type ImportReport, importDirectory } from '../../operate/import/import-
 import { oneLine } from '../../rules/text/lines.ts'
 import { isLocked } from '../../state/directory/directory-lock.ts'
 import { folderProblem } from '../cli-errors.ts'
-import { act } from '../command.ts'
 import { argument, flag, option } from '../options.ts'
 import { progressBar } from '../progress-bar.ts'
-import { requireTenant, withContext } from '../with-ganglion.ts'
+import { actOn, requireTenant } from '../with-ganglion.ts'
 
 const maxShown = 20
 
@@ -32,36 +31,35 @@ const Imported = z.object({
 type Link = ImportReport['unresolved'][number]
 
 export function addImportCommand(program: Command): void {
-  act(
+  actOn(
     program
       .command('import')
       .description('import a folder of Markdown as Neurons; run it again to import what has changed')
       .addHelpText('after', '\nExample:\n  ganglion import ~/notes --tenant acme --kb handbook'),
     Imported,
-    ({ dir, tenant, kb: slug, source, prune, inlineTags }, environment) =>
-      withContext(environment, async (ctx) => {
-        const folder = resolve(dir)
-        const problem = await folderProblem(folder, 'ganglion import takes a folder.')
-        if (problem !== undefined) throw new Error(problem)
-        const kb = await requireKb(ctx, tenant, slug)
-        // The plan of a million notes stays in the heap, and V8 would collect it again and again for a tenth of garbage.
-        setFlagsFromString('--heap-growing-percent=100')
-        const progress = progressBar(process.stderr)
-        try {
-          const report = await importDirectory(kb, folder, {
-            actor: operator,
-            source,
-            prune,
-            inlineTags,
-            isAlone: !isLocked(ctx.directory),
-            now: ctx.now,
-            onProgress: progress.show,
-          })
-          return { json: report, text: formatImport(report) }
-        } finally {
-          progress.clear()
-        }
-      }),
+    async ({ dir, tenant, kb: slug, source, prune, inlineTags }, ctx) => {
+      const folder = resolve(dir)
+      const problem = await folderProblem(folder, 'ganglion import takes a folder.')
+      if (problem !== undefined) throw new Error(problem)
+      const kb = await requireKb(ctx, tenant, slug)
+      // The plan of a million notes stays in the heap, and V8 would collect it again and again for a tenth of garbage.
+      setFlagsFromString('--heap-growing-percent=100')
+      const progress = progressBar(process.stderr)
+      try {
+        const report = await importDirectory(kb, folder, {
+          actor: operator,
+          source,
+          prune,
+          inlineTags,
+          isAlone: !isLocked(ctx.directory),
+          now: ctx.now,
+          onProgress: progress.show,
+        })
+        return { json: report, text: formatImport(report) }
+      } finally {
+        progress.clear()
+      }
+    },
   )
 }
 

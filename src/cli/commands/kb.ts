@@ -14,7 +14,7 @@ import { addDelete, exportOption } from '../delete-option.ts'
 import { argument, OfTenant, option } from '../options.ts'
 import type { Environment } from '../settings/environment.ts'
 import { table } from '../table.ts'
-import { requireTenant, tenantSlugs, withContext } from '../with-ganglion.ts'
+import { actOn, requireTenant, tenantIdOf, tenantSlugs } from '../with-ganglion.ts'
 
 export function addKnowledgeBaseCommands(program: Command): void {
   const kb = program.command('kb').description('make, list, rename, disable and delete knowledge bases')
@@ -70,11 +70,11 @@ export function addKnowledgeBaseCommands(program: Command): void {
       }),
   )
 
-  act(kb.command('list').description('list knowledge bases'), OfTenant, ({ tenant }, environment) =>
-    withContext(environment, async ({ directory, tenants, knowledgeBases }) => {
-      const found = await knowledgeBases.all(
-        tenant === undefined ? undefined : (await requireTenant(tenants, tenant)).id,
-      )
+  actOn(
+    kb.command('list').description('list knowledge bases'),
+    OfTenant,
+    async ({ tenant }, { directory, tenants, knowledgeBases }) => {
+      const found = await knowledgeBases.all(await tenantIdOf(tenants, tenant))
       const slugs = await tenantSlugs(tenants)
       const listed = found.map(({ id, slug, prefix, tenantId, createdAt, disabledAt }) => ({
         id,
@@ -96,26 +96,25 @@ export function addKnowledgeBaseCommands(program: Command): void {
             ? 'There are no knowledge bases.'
             : table(['ID', 'TENANT', 'SLUG', 'PREFIX', 'REPOSITORY'], rows),
       }
-    }),
+    },
   )
 
   const one = (name: string, description: string) => kb.command(name).description(description)
-  const change = (input: z.output<typeof One>, environment: Environment, change: LifecycleChange, done: string) =>
-    withContext(environment, async (ctx) => {
-      const { tenant, kb } = await findKb(input, ctx)
-      await changeKb(ctx, { ...operator, tenantId: tenant.id }, kb, change)
-      return { json: { id: kb.id, slug: change.slug ?? kb.slug }, text: done }
-    })
-  act(
+  const change = async (input: z.output<typeof One>, ctx: Context, change: LifecycleChange, done: string) => {
+    const { tenant, kb } = await findKb(input, ctx)
+    await changeKb(ctx, { ...operator, tenantId: tenant.id }, kb, change)
+    return { json: { id: kb.id, slug: change.slug ?? kb.slug }, text: done }
+  }
+  actOn(
     one('rename', 'rename a knowledge base; its old name still leads to it'),
     One.extend({ slug: argument(Slug, 'the new name: a-z, 0-9 and -') }),
-    ({ slug, ...input }, environment) => change(input, environment, { slug }, `Renamed ${input.kb} to ${slug}.`),
+    ({ slug, ...input }, ctx) => change(input, ctx, { slug }, `Renamed ${input.kb} to ${slug}.`),
   )
-  act(one('disable', 'serve a knowledge base no more; nothing is lost'), One, (input, environment) =>
-    change(input, environment, { isDisabled: true }, `Disabled ${input.kb}.`),
+  actOn(one('disable', 'serve a knowledge base no more; nothing is lost'), One, (input, ctx) =>
+    change(input, ctx, { isDisabled: true }, `Disabled ${input.kb}.`),
   )
-  act(one('enable', 'serve a knowledge base again'), One, (input, environment) =>
-    change(input, environment, { isDisabled: false }, `Enabled ${input.kb}.`),
+  actOn(one('enable', 'serve a knowledge base again'), One, (input, ctx) =>
+    change(input, ctx, { isDisabled: false }, `Enabled ${input.kb}.`),
   )
   addDelete(one('delete', 'delete a knowledge base, after an export'), One.extend(exportOption), findKb)
 }

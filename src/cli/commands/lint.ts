@@ -2,29 +2,27 @@ import type { Command } from 'commander'
 import { type LintReport, lintKb } from '../../operate/lint/lint-kb.ts'
 import { counted } from '../../rules/text/numbers.ts'
 import { inUse } from '../../system/concurrency/present-work.ts'
-import { act } from '../command.ts'
 import { flag } from '../options.ts'
 import { Selection, select } from '../select-options.ts'
 import { table } from '../table.ts'
-import { withContext } from '../with-ganglion.ts'
+import { actOn } from '../with-ganglion.ts'
 
 const shown = 100
 
 export function addLintCommand(program: Command): void {
-  act(
+  actOn(
     program
       .command('lint')
       .description('look for broken links, gaps, orphans and contradictions, and propose what is found to the curators')
       .addHelpText('after', '\nSafe to run next to a running server. Each finding is proposed once.'),
     Selection.extend({ dryRun: flag('only report what is found') }),
-    ({ dryRun: isDryRun = false, ...selection }, environment) =>
-      withContext(environment, async (ctx) => {
-        const kbs: LintReport[] = []
-        for (const identity of await select(ctx, selection)) {
-          kbs.push(await inUse(async () => lintKb(ctx, await ctx.kbs.open(identity), { isDryRun })))
-        }
-        return { json: { kbs }, text: kbs.map(describe).join('\n\n') || 'There are no knowledge bases.' }
-      }),
+    async ({ dryRun: isDryRun = false, ...selection }, ctx) => {
+      const kbs: LintReport[] = []
+      for (const identity of await select(ctx, selection)) {
+        kbs.push(await inUse(async () => lintKb(ctx, await ctx.kbs.open(identity), { isDryRun })))
+      }
+      return { json: { kbs }, text: kbs.map(describe).join('\n\n') || 'There are no knowledge bases.' }
+    },
   )
 }
 

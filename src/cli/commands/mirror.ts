@@ -8,9 +8,8 @@ import { audienceClone } from '../../kb/clone/audience-clone.ts'
 import { mainCommit } from '../../kb/clone/shown-history.ts'
 import { servedAudiences } from '../../rules/access/audience.ts'
 import { inUse } from '../../system/concurrency/present-work.ts'
-import { act } from '../command.ts'
 import { argument, option } from '../options.ts'
-import { requireTenant, withContext } from '../with-ganglion.ts'
+import { actOn, tenantIdOf } from '../with-ganglion.ts'
 
 const Mirrored = z.object({
   remote: argument(z.string(), 'address of the repository, for git; its main must be a mirror already, or missing'),
@@ -21,7 +20,7 @@ const Mirrored = z.object({
 const branch = 'refs/heads/main'
 
 export function addMirrorCommand(program: Command): void {
-  act(
+  actOn(
     program
       .command('mirror')
       .description('push what an audience sees of a knowledge base to a repository elsewhere, as its main')
@@ -30,17 +29,16 @@ export function addMirrorCommand(program: Command): void {
         '\nSafe to run next to a running server. It pushes with your git, its keys and its helpers.\nThe mirror is not a copy of the knowledge base: it has no queue, no kb.yaml and no hidden page, and cannot be adopted.\nFor a copy: git clone --mirror, with a key of a curator.',
       ),
     Mirrored,
-    ({ remote, audience, kb: name, tenant }, environment) =>
-      withContext(environment, async (ctx) => {
-        const served = await ctx.knowledgeBases.list(tenant && (await requireTenant(ctx.tenants, tenant)).id)
-        const [kb, other] = served.filter(({ id, slug }) => id === name || slug === name)
-        if (kb === undefined) throw new Error(`There is no knowledge base ${name}, or it is disabled.`)
-        if (other) throw new Error(`Several tenants have a knowledge base ${name}: say whose with --tenant.`)
-        const clone = async () => audienceClone(ctx, await ctx.kb(kb.tenantId, kb.id), audience)
-        const { commit, change } = await inUse(async () => push(await clone(), remote))
-        const text = `${withoutCredentials(remote)} ${changes[change]} what the audience ${audience} sees of ${kb.slug}: ${commit ?? 'nothing'}`
-        return { json: { kb: kb.slug, audience, remote: withoutCredentials(remote), commit, change }, text }
-      }),
+    async ({ remote, audience, kb: name, tenant }, ctx) => {
+      const served = await ctx.knowledgeBases.list(await tenantIdOf(ctx.tenants, tenant))
+      const [kb, other] = served.filter(({ id, slug }) => id === name || slug === name)
+      if (kb === undefined) throw new Error(`There is no knowledge base ${name}, or it is disabled.`)
+      if (other) throw new Error(`Several tenants have a knowledge base ${name}: say whose with --tenant.`)
+      const clone = async () => audienceClone(ctx, await ctx.kb(kb.tenantId, kb.id), audience)
+      const { commit, change } = await inUse(async () => push(await clone(), remote))
+      const text = `${withoutCredentials(remote)} ${changes[change]} what the audience ${audience} sees of ${kb.slug}: ${commit ?? 'nothing'}`
+      return { json: { kb: kb.slug, audience, remote: withoutCredentials(remote), commit, change }, text }
+    },
   )
 }
 

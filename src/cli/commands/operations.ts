@@ -15,12 +15,12 @@ import { act } from '../command.ts'
 import { argument, flag } from '../options.ts'
 import { Selection, select } from '../select-options.ts'
 import { table } from '../table.ts'
-import { requireDataDirectory, withContext } from '../with-ganglion.ts'
+import { actOn, requireDataDirectory, withContext } from '../with-ganglion.ts'
 
 const noGit = 'No git is installed: objects are looked at for presence and content, not for all that git would find.'
 
 export function addOperationCommands(program: Command): void {
-  act(
+  actOn(
     program
       .command('verify')
       .description(
@@ -28,22 +28,21 @@ export function addOperationCommands(program: Command): void {
       )
       .addHelpText('after', '\nSafe to run next to a running server. It changes nothing.'),
     Selection,
-    (selection, environment) =>
-      withContext(environment, async (ctx) => {
-        const isAll = selection.tenant === undefined && selection.kb === undefined
-        const verified = await verify(ctx, isAll ? undefined : await select(ctx, selection))
-        const git = (await nativeGit()) ?? null
-        const told = [
-          ...(git === null ? [noGit] : []),
-          ...verified.problems.map(describeProblem),
-          ...verified.kbs.map(describe),
-        ]
-        return {
-          json: { ...verified, git },
-          text: told.join('\n') || 'There are no knowledge bases.',
-          isNegative: !verified.ok,
-        }
-      }),
+    async (selection, ctx) => {
+      const isAll = selection.tenant === undefined && selection.kb === undefined
+      const verified = await verify(ctx, isAll ? undefined : await select(ctx, selection))
+      const git = (await nativeGit()) ?? null
+      const told = [
+        ...(git === null ? [noGit] : []),
+        ...verified.problems.map(describeProblem),
+        ...verified.kbs.map(describe),
+      ]
+      return {
+        json: { ...verified, git },
+        text: told.join('\n') || 'There are no knowledge bases.',
+        isNegative: !verified.ok,
+      }
+    },
   )
 
   act(

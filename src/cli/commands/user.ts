@@ -16,18 +16,17 @@ import {
 } from '../../people/manage-people.ts'
 import type { Membership, User } from '../../state/accounts/users.ts'
 import { serverAddress } from '../announcement.ts'
-import { act } from '../command.ts'
 import { argument, OfTenant, option } from '../options.ts'
 import type { Environment } from '../settings/environment.ts'
 import { table } from '../table.ts'
-import { requireTenant, withContext } from '../with-ganglion.ts'
+import { actOn, requireTenant, tenantIdOf } from '../with-ganglion.ts'
 
 const roles = PersonRole.options.join(', ')
 
 export function addUserCommands(program: Command): void {
   const user = program.command('user').description('make, list and change the people who may sign in')
 
-  act(
+  actOn(
     user
       .command('create')
       .description('make a user; prints the link by which they choose a password, for a day')
@@ -37,29 +36,30 @@ export function addUserCommands(program: Command): void {
       role: option(PersonRole.default('curator'), '<role>', `role in the tenant: ${roles}`),
       name: option(PersonName.optional(), '<name>', 'display name (default: the first part of the e-mail)'),
     }),
-    ({ email, tenant, role, name = email.slice(0, email.indexOf('@')) }, environment) =>
-      withContext(environment, async (ctx) => {
-        const { id } = await requireTenant(ctx.tenants, tenant)
-        const link = urlOf(environment, await invitePerson(ctx, operatorOf(id), { email, name, role }))
-        return {
-          json: { email, role, tenant, link },
-          text: `Made ${email}, ${role} of ${tenant}. ${linkText(link, 'a day')}`,
-        }
-      }),
+    async ({ email, tenant, role, name = email.slice(0, email.indexOf('@')) }, ctx, environment) => {
+      const { id } = await requireTenant(ctx.tenants, tenant)
+      const link = urlOf(environment, await invitePerson(ctx, operatorOf(id), { email, name, role }))
+      return {
+        json: { email, role, tenant, link },
+        text: `Made ${email}, ${role} of ${tenant}. ${linkText(link, 'a day')}`,
+      }
+    },
   )
 
-  act(user.command('list').description('list users with their roles'), OfTenant, ({ tenant }, environment) =>
-    withContext(environment, async ({ users, tenants }) => {
-      const tenantId = tenant === undefined ? undefined : (await requireTenant(tenants, tenant)).id
+  actOn(
+    user.command('list').description('list users with their roles'),
+    OfTenant,
+    async ({ tenant }, { users, tenants }) => {
+      const tenantId = await tenantIdOf(tenants, tenant)
       const listed = (await users.all()).filter(
         ({ memberships }) =>
           tenantId === undefined || memberships.some((membership) => membership.tenantId === tenantId),
       )
       return { json: { users: listed.map(toJson) }, text: userTable(listed) }
-    }),
+    },
   )
 
-  act(
+  actOn(
     user
       .command('set')
       .description("change a user's name, or their role in a tenant")
@@ -71,16 +71,15 @@ export function addUserCommands(program: Command): void {
     })
       .refine(({ tenant, role }) => (tenant === undefined) === (role === undefined), '--tenant and --role go together')
       .refine(({ name, role }) => name !== undefined || role !== undefined, 'nothing to change: give --name or --role'),
-    ({ email, name, tenant, role }, environment) =>
-      withContext(environment, async (ctx) => {
-        const { id } = await findUser(ctx, email)
-        if (tenant !== undefined && role !== undefined) {
-          const { id: tenantId } = await requireTenant(ctx.tenants, tenant)
-          await changeRole(ctx, operatorOf(tenantId), id, role)
-        }
-        if (name !== undefined) await renamePerson(ctx, (await requireUser(ctx, email)).by, id, name)
-        return { json: { email, name, tenant, role }, text: `Changed ${email}.` }
-      }),
+    async ({ email, name, tenant, role }, ctx) => {
+      const { id } = await findUser(ctx, email)
+      if (tenant !== undefined && role !== undefined) {
+        const { id: tenantId } = await requireTenant(ctx.tenants, tenant)
+        await changeRole(ctx, operatorOf(tenantId), id, role)
+      }
+      if (name !== undefined) await renamePerson(ctx, (await requireUser(ctx, email)).by, id, name)
+      return { json: { email, name, tenant, role }, text: `Changed ${email}.` }
+    },
   )
 
   const changes: Record<string, { change: PersonChange; description: string; text: string }> = {
@@ -88,25 +87,22 @@ export function addUserCommands(program: Command): void {
     enable: { change: 'enable', description: 'let a user in again', text: 'Enabled' },
   }
   for (const [name, { change, description, text }] of Object.entries(changes)) {
-    act(user.command(name).description(description), OneUser, ({ email }, environment) =>
-      withContext(environment, async (ctx) => {
-        const { id, by } = await requireUser(ctx, email)
-        await changePerson(ctx, by, id, change)
-        return { json: { email, [`${change}d`]: true }, text: `${text} ${email}.` }
-      }),
-    )
+    actOn(user.command(name).description(description), OneUser, async ({ email }, ctx) => {
+      const { id, by } = await requireUser(ctx, email)
+      await changePerson(ctx, by, id, change)
+      return { json: { email, [`${change}d`]: true }, text: `${text} ${email}.` }
+    })
   }
 
-  act(
+  actOn(
     user.command('reset-link').description('print a link by which a user chooses a new password, for an hour'),
     OneUser,
-    ({ email }, environment) =>
-      withContext(environment, async (ctx) => {
-        const { id, by } = await requireUser(ctx, email)
-        const { token } = await makeResetLink(ctx, by, id)
-        const link = urlOf(environment, token)
-        return { json: { email, link }, text: `For ${email}. ${linkText(link, 'an hour')}` }
-      }),
+    async ({ email }, ctx, environment) => {
+      const { id, by } = await requireUser(ctx, email)
+      const { token } = await makeResetLink(ctx, by, id)
+      const link = urlOf(environment, token)
+      return { json: { email, link }, text: `For ${email}. ${linkText(link, 'an hour')}` }
+    },
   )
 }
 
