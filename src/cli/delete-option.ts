@@ -7,7 +7,7 @@ import { markDeleted, removeDeleted } from '../operate/life-cycle.ts'
 import { acquireLock, DataDirectoryInUse } from '../state/directory/directory-lock.ts'
 import type { KbRecord } from '../state/kb-store.ts'
 import type { Tenant } from '../state/tenants.ts'
-import { option } from './options.ts'
+import { option } from './command.ts'
 import type { Environment } from './settings/environment.ts'
 import { actOn } from './with-ganglion.ts'
 

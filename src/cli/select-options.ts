@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Context } from '../kb/context.ts'
 import type { KbRecord } from '../state/kb-store.ts'
-import { option } from './options.ts'
+import { option } from './command.ts'
 import { tenantIdOf } from './with-ganglion.ts'
 
 /** Options that select all knowledge bases, those of a tenant, or one. */

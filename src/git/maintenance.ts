@@ -3,8 +3,8 @@ import { constants } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { longTimeLimit, nativeGit, runGit } from './native/git-process.ts'
-import { consolidatePacks } from './objects/consolidate-packs.ts'
-import { clearPackedRefsLock, clearStaleLock } from './refs/ref-lock.ts'
+import { consolidatePacks } from './objects/pack-files.ts'
+import { clearPackedRefsLock, clearStaleLock } from './refs/refs.ts'
 
 export type RepositoryLoad = {
   /** Number of packs that may be repacked. Each batch of writes adds one. */

@@ -4,10 +4,14 @@ import { expect, test, vi } from 'vitest'
 import type { OpenContext } from '../../src/app/open-context.ts'
 import { sweepBlobs, sweepUploads } from '../../src/operate/sweeping.ts'
 import { sourceContent } from '../../src/sources/read-source.ts'
-import { beginUpload } from '../../src/sources/receive/uploads/begin-upload.ts'
-import { finalizeUpload } from '../../src/sources/receive/uploads/finalize-upload.ts'
-import { abandonUpload, listOpenUploads, readUpload } from '../../src/sources/receive/uploads/find-upload.ts'
-import { receiveChunk } from '../../src/sources/receive/uploads/receive-chunk.ts'
+import {
+  abandonUpload,
+  beginUpload,
+  finalizeUpload,
+  listOpenUploads,
+  readUpload,
+  receiveChunk,
+} from '../../src/sources/receive/chunked-upload.ts'
 import { newNodes } from './support/two-nodes.ts'
 
 const asked = { force: false, replace: false }

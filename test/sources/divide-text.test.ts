@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { divideText, partAt } from '../../src/sources/divide-text.ts'
+import { divideText, partAt } from '../../src/sources/read-source-text.ts'
 import { anyCharacter, fc } from '../support/properties.ts'
 
 const pages = {

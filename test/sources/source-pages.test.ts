@@ -3,14 +3,15 @@ import type { Caller } from '../../src/rules/access/caller.ts'
 import { describeUploads } from '../../src/sources/describe-uploads.ts'
 import { ingestSteps } from '../../src/sources/ingest/ingest-steps.ts'
 import { sourceTexts } from '../../src/sources/ingest/source-texts.ts'
-import { listSources, type SourceSearch } from '../../src/sources/list-sources.ts'
-import { readSource } from '../../src/sources/read-source.ts'
-import { readPlacedNeurons, readSourceOutcome } from '../../src/sources/read-source-outcome.ts'
+import {
+  listSources,
+  readPlacedNeurons,
+  readSource,
+  readSourceOutcome,
+  type SourceSearch,
+} from '../../src/sources/read-source.ts'
 import { readSourceText } from '../../src/sources/read-source-text.ts'
-import { beginUpload } from '../../src/sources/receive/uploads/begin-upload.ts'
-import { finalizeUpload } from '../../src/sources/receive/uploads/finalize-upload.ts'
-import { listOpenUploads } from '../../src/sources/receive/uploads/find-upload.ts'
-import { receiveChunk } from '../../src/sources/receive/uploads/receive-chunk.ts'
+import { beginUpload, finalizeUpload, listOpenUploads, receiveChunk } from '../../src/sources/receive/chunked-upload.ts'
 import { addSource, ingest } from '../kb/support/ingest-support.ts'
 import { newTestBed, type TestBed } from '../kb/support/test-bed.ts'
 import { approveCandidate } from '../support/approve-candidate.ts'

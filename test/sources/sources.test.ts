@@ -8,11 +8,8 @@ import { removeReceived, sweepBlobs, sweepUploads } from '../../src/operate/swee
 import type { Caller } from '../../src/rules/access/caller.ts'
 import { formatProblem } from '../../src/sources/ingest/format-problem.ts'
 import { sourceContent } from '../../src/sources/read-source.ts'
+import { beginUpload, finalizeUpload, readUpload, receiveChunk } from '../../src/sources/receive/chunked-upload.ts'
 import { type FormPart, uploadSource } from '../../src/sources/receive/upload-source.ts'
-import { beginUpload } from '../../src/sources/receive/uploads/begin-upload.ts'
-import { finalizeUpload } from '../../src/sources/receive/uploads/finalize-upload.ts'
-import { readUpload } from '../../src/sources/receive/uploads/find-upload.ts'
-import { receiveChunk } from '../../src/sources/receive/uploads/receive-chunk.ts'
 import { s3Server } from '../state/s3-server.ts'
 import { tempDir } from '../support/temp.ts'
 

@@ -4,8 +4,14 @@ import { basename, dirname, join } from 'node:path'
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { recordAct } from '../../kb/access/audit.ts'
-import { type ErasureStep, finishErasure, prepareErasure } from '../../operate/erase/erase.ts'
-import { findTexts, type TextPlaces, textPlaces } from '../../operate/erase/find-texts.ts'
+import {
+  type ErasureStep,
+  findTexts,
+  finishErasure,
+  prepareErasure,
+  type TextPlaces,
+  textPlaces,
+} from '../../operate/erase/erase.ts'
 import { type ErasurePlan, planErasure } from '../../operate/erase/plan-erasure.ts'
 import { verify } from '../../operate/verify/verify.ts'
 import { operatorOf } from '../../people/manage-people.ts'
@@ -14,8 +20,7 @@ import { DataDirectory } from '../../state/directory/data-directory.ts'
 import { acquireWhole } from '../../state/directory/directory-lock.ts'
 import { inUse } from '../../system/concurrency/present-work.ts'
 import { UsageError } from '../cli-errors.ts'
-import { act } from '../command.ts'
-import { flag, repeatable } from '../options.ts'
+import { act, flag, repeatable } from '../command.ts'
 import { Selection, select } from '../select-options.ts'
 import type { Environment } from '../settings/environment.ts'
 import { requireDataDirectory, withContext } from '../with-ganglion.ts'

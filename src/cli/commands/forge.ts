@@ -20,7 +20,7 @@ import { operator } from '../../kb/create-kb.ts'
 import { isLocked } from '../../state/directory/directory-lock.ts'
 import type { ForgeLink } from '../../state/forge-links.ts'
 import { UsageError } from '../cli-errors.ts'
-import { argument, OfTenant, option } from '../options.ts'
+import { argument, OfTenant, option } from '../command.ts'
 import { table } from '../table.ts'
 import { actOn, requireTenant, tenantIdOf } from '../with-ganglion.ts'
 

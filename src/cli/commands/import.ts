@@ -9,7 +9,7 @@ import { type ImportReport, importDirectory } from '../../operate/import/import-
 import { oneLine } from '../../rules/text/lines.ts'
 import { isLocked } from '../../state/directory/directory-lock.ts'
 import { folderProblem } from '../cli-errors.ts'
-import { argument, flag, option } from '../options.ts'
+import { argument, flag, option } from '../command.ts'
 import { progressBar } from '../progress-bar.ts'
 import { actOn, requireTenant } from '../with-ganglion.ts'
 

@@ -8,7 +8,7 @@ import { audienceClone } from '../../kb/clone/audience-clone.ts'
 import { mainCommit } from '../../kb/clone/shown-history.ts'
 import { servedAudiences } from '../../rules/access/audience.ts'
 import { inUse } from '../../system/concurrency/present-work.ts'
-import { argument, option } from '../options.ts'
+import { argument, option } from '../command.ts'
 import { actOn, tenantIdOf } from '../with-ganglion.ts'
 
 const Mirrored = z.object({

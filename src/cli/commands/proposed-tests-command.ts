@@ -3,8 +3,7 @@ import { z } from 'zod'
 import { Ganglion } from '#client'
 import { AddedTest, DismissedTest, type ProposedTest, TestDismissal, TestReport } from '../../contract/answer-tests.ts'
 import { readAnswer } from '../client/server-problem.ts'
-import { askServer } from '../command.ts'
-import { option } from '../options.ts'
+import { askServer, option } from '../command.ts'
 
 const question = TestDismissal.shape.question.optional()
 const Options = z.object({

@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { act } from '../command.ts'
-import { option } from '../options.ts'
+import { act, option } from '../command.ts'
 import { Port } from '../settings/environment.ts'
 
 const Options = z.object({

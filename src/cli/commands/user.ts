@@ -16,7 +16,7 @@ import {
 } from '../../people/manage-people.ts'
 import type { Membership, User } from '../../state/accounts/users.ts'
 import { serverAddress } from '../announcement.ts'
-import { argument, OfTenant, option } from '../options.ts'
+import { argument, OfTenant, option } from '../command.ts'
 import type { Environment } from '../settings/environment.ts'
 import { table } from '../table.ts'
 import { actOn, requireTenant, tenantIdOf } from '../with-ganglion.ts'

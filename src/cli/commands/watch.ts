@@ -5,10 +5,8 @@ import type { Command } from 'commander'
 import { z } from 'zod'
 import { folderProblem, UsageError } from '../cli-errors.ts'
 import { type ApiServer, serverOf } from '../client/api-server.ts'
-import { isUploadable } from '../client/upload-file.ts'
-import { parseOptions } from '../command.ts'
-import { addOptions, argument, flag, option, repeatable } from '../options.ts'
-import { describeFile, type FileReport, uploadOne } from './upload.ts'
+import { addOptions, argument, flag, option, parseOptions, repeatable } from '../command.ts'
+import { describeFile, type FileReport, isUploadable, uploadOne } from './upload.ts'
 
 const Options = z.object({
   dir: argument(z.string(), 'the folder; its folders become those of the Sources'),

@@ -9,7 +9,7 @@ import { findNames, folderOf } from '../../pages/graph/find-names.ts'
 import { listKnowledgeBases } from '../../pages/list-knowledge-bases.ts'
 import { listQueue } from '../../queue/lists/list-queue.ts'
 import type { Caller } from '../../rules/access/caller.ts'
-import { listSources } from '../../sources/list-sources.ts'
+import { listSources } from '../../sources/read-source.ts'
 import { consolePages } from '../layout/page-routes.ts'
 import { searchPath } from './search-path.ts'
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { candidatePage, kbPage, neuronPage } from '../../contract/console-paths.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { SeqId } from '../../contract/vocabulary.ts'
-import { lintNow } from '../../operate/lint/lint-kb.ts'
+import { lintNow, proposeFinding } from '../../operate/lint/lint-kb.ts'
 import {
   type FindingPage,
   type FindingRule,
@@ -10,7 +10,6 @@ import {
   findingRules,
   listFindings,
 } from '../../operate/lint/list-findings.ts'
-import { proposeFinding } from '../../operate/lint/propose-finding.ts'
 import { readKbOverview } from '../../operate/overview/read-overview.ts'
 import { counted, numberText } from '../../rules/text/numbers.ts'
 import { button, form, postButton } from '../layout/form.ts'

@@ -9,13 +9,14 @@ import { describeKb } from '../../pages/list-knowledge-bases.ts'
 import { counted, numberText } from '../../rules/text/numbers.ts'
 import { archiveSource } from '../../sources/ingest/archive-source.ts'
 import { ingestDocument } from '../../sources/ingest/ingest-document.ts'
-import { readSource, sourceContent } from '../../sources/read-source.ts'
 import {
   type PlacedNeuron,
   readPlacedNeurons,
+  readSource,
   readSourceOutcome,
   type SourceOutcome,
-} from '../../sources/read-source-outcome.ts'
+  sourceContent,
+} from '../../sources/read-source.ts'
 import { readSourceText, type SourceText } from '../../sources/read-source-text.ts'
 import { statusWords } from '../islands/source-words.ts'
 import { sizeInWords } from '../islands/upload/upload-plan.ts'

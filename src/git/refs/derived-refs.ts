@@ -2,8 +2,7 @@ import { mkdir, readdir, readFile, rename, rm, rmdir, unlink } from 'node:fs/pro
 import { dirname, join } from 'node:path'
 import { hasCode } from '../../system/error-code.ts'
 import type { Oid } from '../objects/object.ts'
-import { clearPackedRefsLock, isStale, staleLockAfterMs, unlessMissing, withLocks } from './ref-lock.ts'
-import { removePackedRefs } from './refs.ts'
+import { clearPackedRefsLock, isStale, removePackedRefs, staleLockAfterMs, unlessMissing, withLocks } from './refs.ts'
 
 /** Maximum attempts to create a folder that another writer removes because it is empty. */
 const attempts = 10

@@ -6,7 +6,7 @@ import { Me, MeChange } from '../../contract/people.ts'
 import { changeMe, readMe } from '../../people/account.ts'
 import { sentVersion } from '../../queue/heads/judged-head.ts'
 import { listSentCandidates, readSentCandidate } from '../../queue/lists/list-candidates.ts'
-import { listSentSources, readSentSource } from '../../sources/list-sources.ts'
+import { listSentSources, readSentSource } from '../../sources/read-source.ts'
 import type { ZodFastify } from '../zod-compilers.ts'
 import { operationsOf } from './api-operations.ts'
 

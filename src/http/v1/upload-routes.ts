@@ -16,11 +16,15 @@ import {
 } from '../../contract/documents.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { KbPath } from '../../contract/search.ts'
+import {
+  abandonUpload,
+  beginUpload,
+  type ChunkRange,
+  finalizeUpload,
+  readUpload,
+  receiveChunk,
+} from '../../sources/receive/chunked-upload.ts'
 import { uploadSource } from '../../sources/receive/upload-source.ts'
-import { beginUpload } from '../../sources/receive/uploads/begin-upload.ts'
-import { finalizeUpload } from '../../sources/receive/uploads/finalize-upload.ts'
-import { abandonUpload, readUpload } from '../../sources/receive/uploads/find-upload.ts'
-import { type ChunkRange, receiveChunk } from '../../sources/receive/uploads/receive-chunk.ts'
 import { IdempotencyHeader, idempotencyOf } from '../request/idempotency-header.ts'
 import { formOptions, maxFormBytes, readForm } from '../request/upload-form.ts'
 import type { ZodFastify } from '../zod-compilers.ts'

@@ -1,7 +1,7 @@
 import { type NeuronFile, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { accessIn } from '../../markdown/page-tags.ts'
 import { shownContent } from '../../markdown/shown-content.ts'
-import type { YamlMap } from '../../markdown/yaml/yaml-scalar.ts'
+import type { YamlMap } from '../../markdown/yaml/plain-yaml.ts'
 import type { NeuronFields, SourceReference, Verified } from '../../rules/neurons/neuron.ts'
 import { unixLines } from '../../rules/text/line-endings.ts'
 import { tagsOf } from '../../state/sources/source.ts'

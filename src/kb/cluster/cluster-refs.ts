@@ -12,8 +12,7 @@ import { startClock } from '../../state/directory/start-clock.ts'
 import { PackNotFound, type PackStore } from '../../state/s3/s3-packs.ts'
 import { coalesce } from '../../system/concurrency/coalesce.ts'
 import { KeyedLock } from '../../system/concurrency/keyed-lock.ts'
-import { PackCache } from './pack-cache.ts'
-import { putPack, stageNewPack } from './put-repository.ts'
+import { PackCache, putPack, stageNewPack } from './pack-cache.ts'
 
 type Shared = {
   /** Id of the knowledge base. */

@@ -7,7 +7,7 @@ import { type Actor, type Candidate, candidatePath, type Decision } from '../../
 import { awaitingText } from '../../rules/deciding.ts'
 import { firstComeNeurons } from '../../rules/neurons/first-come.ts'
 import { inZone } from '../../rules/policy.ts'
-import { readForIndex } from '../follow/kb-follower.ts'
+import { readForIndex } from '../follow/followed-kb.ts'
 import type { FileContents, KnowledgeBase } from '../knowledge-base.ts'
 import { hasCandidate, indexCandidate } from '../projection/candidate-index.ts'
 import { indexCommit } from '../projection/neuron-index.ts'

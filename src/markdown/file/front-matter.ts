@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import type { LineEnding } from '../../rules/text/line-endings.ts'
 import { type MendedYaml, mendYaml } from '../yaml/mend-yaml.ts'
-import { readPlainYaml } from '../yaml/plain-yaml.ts'
+import { formatScalar, readPlainYaml, type YamlMap } from '../yaml/plain-yaml.ts'
 import {
   definedEntries,
   formatFlow,
@@ -10,8 +10,6 @@ import {
   type YamlInput,
   type YamlInputMap,
 } from '../yaml/yaml.ts'
-import type { YamlMap } from '../yaml/yaml-scalar.ts'
-import { formatScalar } from '../yaml/yaml-scalar.ts'
 
 /** Problem of front matter. `line`: 1-based in the file. */
 export type FrontMatterProblem = {

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isCollection, isMap, type Node, parseDocument } from 'yaml'
 import { type KbSettings, parseKbSettings, type SettingsProblem } from '../../rules/kb-settings.ts'
+import type { YamlMap, YamlValue } from '../yaml/plain-yaml.ts'
 import { parseYaml, parseYamlDocument, stringifyYaml, type YamlInput, type YamlInputMap } from '../yaml/yaml.ts'
-import type { YamlMap, YamlValue } from '../yaml/yaml-scalar.ts'
 import {
   applySplices,
   columnOf,
@@ -13,7 +13,7 @@ import {
   type Splice,
   written,
   type YamlPair,
-} from './yaml-splice.ts'
+} from './front-matter-edit.ts'
 
 /**
  * Parses the text of a `kb.yaml`. Never throws. A part that is not valid YAML may have been a rule or an audience, so then nothing is

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Finding, NeuronFields } from '../../rules/neurons/neuron.ts'
+import type { YamlValue } from '../yaml/plain-yaml.ts'
 import type { YamlInput, YamlInputMap } from '../yaml/yaml.ts'
-import type { YamlValue } from '../yaml/yaml-scalar.ts'
 import {
   fileLayout,
   formatFrontMatter,

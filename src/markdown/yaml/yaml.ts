@@ -1,9 +1,7 @@
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, parseDocument } from 'yaml'
 import { prototypeKeys } from '../../contract/json.ts'
 import { lineFinder } from '../../rules/text/lines.ts'
-import { readPlainYaml } from './plain-yaml.ts'
-import type { YamlMap, YamlValue } from './yaml-scalar.ts'
-import { formatScalar } from './yaml-scalar.ts'
+import { formatScalar, readPlainYaml, type YamlMap, type YamlValue } from './plain-yaml.ts'
 
 /** Value that can be written. A key whose value is `undefined` is left out. */
 export type YamlInput = string | number | boolean | readonly YamlInput[] | YamlInputMap

@@ -7,7 +7,7 @@ import { GitError } from '../../git/git-error.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import { brokenRefs, listRefs } from '../../git/refs/refs.ts'
 import type { Repository } from '../../git/repository.ts'
-import { fetchWhole } from '../../kb/cluster/fetch-whole.ts'
+import { fetchWhole } from '../../kb/cluster/pack-cache.ts'
 import type { Context } from '../../kb/context.ts'
 import type { KbIdentity } from '../../kb/kb-identity.ts'
 import { KnowledgeBase } from '../../kb/knowledge-base.ts'
@@ -24,8 +24,7 @@ import { removeKbRows, removePeopleOfNone, removeTenantRows } from '../../state/
 import { Tenants } from '../../state/tenants.ts'
 import { syncDirectory, syncTree, writeSynced } from '../../system/durable-file.ts'
 import { copyProjection } from '../copy-projection.ts'
-import { blobsOf, copyBlobs } from './backup-blobs.ts'
-import { BackupError, backupFiles, type Manifest, sumsOf, withChecksum } from './backup-manifest.ts'
+import { BackupError, backupFiles, blobsOf, copyBlobs, type Manifest, sumsOf, withChecksum } from './backup-manifest.ts'
 
 const attempts = 100
 

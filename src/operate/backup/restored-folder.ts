@@ -15,8 +15,7 @@ import { forgetOrigin } from '../../state/database/restored-state.ts'
 import { DataDirectory } from '../../state/directory/data-directory.ts'
 import { inUse } from '../../system/concurrency/present-work.ts'
 import type { ReceivedFile } from '../../system/received-file.ts'
-import { blobsOf, readBlob } from './backup-blobs.ts'
-import { BackupError, backupFiles, type Manifest } from './backup-manifest.ts'
+import { BackupError, backupFiles, blobsOf, type Manifest, readBlob } from './backup-manifest.ts'
 
 export type RestoredKb = {
   id: string

@@ -1,7 +1,7 @@
 import { basename, extname, resolve } from 'node:path'
 import { parseDocument } from 'yaml'
 import { consolidateImport, repositoryLoad } from '../../git/maintenance.ts'
-import { readAhead } from '../../kb/follow/read-ahead.ts'
+import { readAhead } from '../../kb/follow/followed-kb.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { broughtNeurons } from '../../kb/projection/candidate-index.ts'
 import { blobAtPath, filePaths } from '../../kb/projection/file-queries.ts'

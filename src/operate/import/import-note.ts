@@ -13,7 +13,7 @@ import { editNeuron, formatNeuron, type NeuronFile, parseNeuronFile } from '../.
 import { inlineTags } from '../../markdown/inline-tags.ts'
 import { fileTitle, ownTitle } from '../../markdown/neuron-title.ts'
 import { shownContent } from '../../markdown/shown-content.ts'
-import type { YamlMap, YamlValue } from '../../markdown/yaml/yaml-scalar.ts'
+import type { YamlMap, YamlValue } from '../../markdown/yaml/plain-yaml.ts'
 import { isInternal } from '../../rules/access/audience.ts'
 import { checkConflictMarkers } from '../../rules/check/conflict-markers.ts'
 import { meantName } from '../../rules/links/tool-spellings.ts'

@@ -5,7 +5,7 @@ import type { KbIdentity } from '../../kb/kb-identity.ts'
 import { kbFigures, visibleNeurons } from '../../queue/lists/kb-figures.ts'
 import { effectiveAudience } from '../../rules/access/audience.ts'
 import type { Caller } from '../../rules/access/caller.ts'
-import { findingSurveys } from '../lint/finding-surveys.ts'
+import { findingSurveys } from '../lint/list-findings.ts'
 
 export type KbOverview = {
   id: string

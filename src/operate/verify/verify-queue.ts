@@ -1,6 +1,6 @@
 import type { Oid } from '../../git/objects/object.ts'
 import type { Repository } from '../../git/repository.ts'
-import { chunksOf } from '../../kb/follow/read-ahead.ts'
+import { chunksOf } from '../../kb/follow/followed-kb.ts'
 import { parseSeqFloor, seqFloorPath } from '../../kb/refs/kb-refs.ts'
 import { CandidateFileError, parseCandidate } from '../../markdown/file/candidate-file.ts'
 import { candidatePath } from '../../rules/candidates/candidate.ts'

@@ -5,7 +5,7 @@ import type { Extracted } from '../extracted.ts'
 import { compiledLines, firstLines } from './clean-source.ts'
 import type { CompiledPage } from './compiled.ts'
 import { wordsIn } from './source-blocks.ts'
-import { headingText, withoutBareNumber } from './titles/heading-text.ts'
+import { headingText, withoutBareNumber } from './titles/document-title.ts'
 
 /** Words of a document that none of its pages contains, by reason. Numbers of headings, and rows that are only searched, do not count. */
 export type LeftOut = {

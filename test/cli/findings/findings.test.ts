@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatCodeClimate, formatGithub, formatText } from '../../../src/cli/format-findings.ts'
+import { formatCodeClimate, formatGithub, formatText } from '../../../src/cli/commands/check.ts'
 import type { Finding } from '../../../src/rules/neurons/neuron.ts'
 import { anyCharacter, fc } from '../../support/properties.ts'
 

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { formatFrontMatter, parseFrontMatter } from '../../../src/markdown/file/front-matter.ts'
-import { mergeFields } from '../../../src/markdown/merge/merge-fields.ts'
-import { mergeBlocks } from '../../../src/markdown/merge/merge-page.ts'
-import type { YamlMap, YamlValue } from '../../../src/markdown/yaml/yaml-scalar.ts'
+import { mergeBlocks, mergeFields } from '../../../src/markdown/merge/merge-page.ts'
+import type { YamlMap, YamlValue } from '../../../src/markdown/yaml/plain-yaml.ts'
 import { fc } from '../../support/properties.ts'
 import { awkwardText, plainWord } from '../arbitraries.ts'
 

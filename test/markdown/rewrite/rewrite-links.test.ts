@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { linkPlaces } from '../../../src/markdown/links/link-places.ts'
+import { linkPlaces } from '../../../src/markdown/links/links.ts'
 import { ParserPool } from '../../../src/markdown/pool/parser-pool.ts'
 import {
   isWritableTarget,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { PathClaims } from '../../../src/operate/import/path-claims.ts'
+import { PathClaims } from '../../../src/operate/import/import-plan.ts'
 import { checkPaths } from '../../../src/rules/check/check-paths.ts'
 import { pathKey, portablePath } from '../../../src/rules/paths/portable-path.ts'
 import { fc } from '../../support/properties.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { matchSections, type OldSection } from '../../../src/sources/compile/editions/match-sections.ts'
+import { matchSections, type OldSection } from '../../../src/sources/compile/editions/continue-parts.ts'
 import { fc } from '../../support/properties.ts'
 
 type Section = { name: string; text: string }

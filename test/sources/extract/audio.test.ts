@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { transcribe } from '../../../src/sources/extract/audio/transcribe.ts'
+import { transcribe } from '../../../src/sources/extract/audio/audio.ts'
 import { extractDocument } from '../../../src/sources/extract/extract.ts'
 import { ExtractionError, type Transcriber } from '../../../src/sources/extracted.ts'
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { zipSync } from 'fflate'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readZip } from '../../../src/sources/extract/zip-guard.ts'
+import { readZip } from '../../../src/sources/extract/office/office-package.ts'
 
 let folder: string
 

@@ -3,8 +3,7 @@ import { z } from 'zod'
 import { parseJson } from '../../../contract/json.ts'
 import { CircuitBreaker, ModelPaused, ModelSilent } from '../../../models/circuit-breaker.ts'
 import { boundedFetch, clientOf, type LanguageModel } from '../../../models/language-model.ts'
-import { CompilerModelError } from './compiler-model-error.ts'
-import type { ModelGap } from './model-draft.ts'
+import { CompilerModelError, type ModelGap } from './model-draft.ts'
 
 export type CompilerModelOptions = LanguageModel & {
   /** Time limit of a request, from its first attempt to the end of the answer. */

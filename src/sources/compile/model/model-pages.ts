@@ -4,7 +4,7 @@ import { slugify, uniqueSlug } from '../../../rules/paths/slug.ts'
 import { escapeInline } from '../inline-text.ts'
 import type { LinkName } from '../links/name-trie.ts'
 import { type TitledPart, uniqueTitle } from '../parts/part-titles.ts'
-import { linkableTitle } from '../titles/linkable-title.ts'
+import { linkableTitle } from '../titles/document-title.ts'
 import type { Draft, DraftEdge, DraftPage, Statement } from './model-draft.ts'
 
 /** A part of a document, or the model's page in place of some parts. */

@@ -1,8 +1,7 @@
 import { linkKey } from '../../../rules/links/link-target.ts'
 import { slugify, uniqueSlug } from '../../../rules/paths/slug.ts'
+import { hasBareNumbers, linkableTitle, maxTitle, withoutBareNumber } from '../titles/document-title.ts'
 import { isGenericName } from '../titles/generic-names.ts'
-import { hasBareNumbers, withoutBareNumber } from '../titles/heading-text.ts'
-import { linkableTitle, maxTitle } from '../titles/linkable-title.ts'
 import type { PlannedPart } from './plan-parts.ts'
 
 /** Maximum UTF-16 units of each half of a title that contains the document's title. */

@@ -1,7 +1,6 @@
 import { hasWords, type SourceBlock, sizeOf } from '../source-blocks.ts'
-import { titleBelow } from '../titles/document-title.ts'
+import { headingText, titleBelow } from '../titles/document-title.ts'
 import { isPlaceholder } from '../titles/generic-names.ts'
-import { headingText } from '../titles/heading-text.ts'
 import { cutBlocks, longestBlock, packBlocks, target } from './cut-blocks.ts'
 
 /** Minimum characters of a section that is not joined to a neighbour. */

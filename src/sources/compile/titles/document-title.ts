@@ -1,9 +1,12 @@
+import { isWritableTarget } from '../../../markdown/rewrite/rewrite-links.ts'
+import { atxHeading } from '../../../rules/text/atx-heading.ts'
+import { oneLine } from '../../../rules/text/lines.ts'
+import { shorten } from '../../../rules/text/literal.ts'
 import { decodeEncodedWords } from '../../encoded-words.ts'
+import { withoutOuterFormatSigns } from '../../format-signs.ts'
 import { inlineText } from '../inline-text.ts'
 import type { SourceBlock } from '../source-blocks.ts'
 import { isAuthors, isGenericName, isPlaceholder } from './generic-names.ts'
-import { headingText } from './heading-text.ts'
-import { linkableTitle } from './linkable-title.ts'
 
 /** Maximum UTF-16 units, and words, of a line that may be a title. */
 const [longestLine, mostWords] = [120, 16]
@@ -109,4 +112,46 @@ function stemOf(filename: string): string {
     .trim()
   // Hyphens are kept in a name of several words. Between digits they may be part of a date.
   return stem.includes(' ') ? stem : stem.replace(/(?<!\d)-+|-+(?!\d)/g, ' ').trim()
+}
+
+/** Maximum characters of a heading that are used; the rest stays in the text. */
+const maxLength = 1000
+
+const numbering = /^(?:\d{1,3}(?:\.\d{1,3})+\.?|\d{1,3}[.)]|[IVXL]{1,6}\.|[A-Z]\.)\s+(?=[\p{L}\p{N}"'“„(])/u
+const bareNumber = /^(\d{1,2})\s+(?=\p{L})/u
+
+/** Returns the plain text of an ATX heading's line, without numbering such as `3.1`. Empty if the line is only markup. */
+export function headingText(line: string): string {
+  const { text = '' } = atxHeading(line.slice(0, maxLength)) ?? {}
+  return oneLine(inlineText(text), maxLength).replace(numbering, '')
+}
+
+/** Whether the headings are numbered without a dot, as in `3 Methods`. A single such number may belong to its heading's words. */
+export function hasBareNumbers(texts: Iterable<string>): boolean {
+  const numbers = new Set<string | undefined>()
+  for (const text of texts) numbers.add(bareNumber.exec(text)?.[1])
+  return numbers.has('1') && numbers.has('2')
+}
+
+export function withoutBareNumber(text: string): string {
+  return text.replace(bareNumber, '')
+}
+
+/** Maximum UTF-16 units of a title, which must fit into a wiki link. */
+export const maxTitle = 200
+
+const replacements: Readonly<Record<string, string>> = { '[': '(', ']': ')', '|': '/', '\\': '/' }
+/** Full-width forms of `#` and `:`, which search and links treat as equal (NFKD) but which have no meaning in a link. */
+const wideHash = '＃'
+const wideColon = '：'
+
+/** Returns a title of at most `max` UTF-16 units that can be the target of a wiki link; empty if nothing visible is left. */
+export function linkableTitle(text: string, max = maxTitle): string {
+  const bare = withoutOuterFormatSigns(oneLine(text, text.length)).replace(
+    /[[\]|\\]/g,
+    (sign) => replacements[sign] ?? ' ',
+  )
+  const title = shorten(bare.replaceAll('#', wideHash), max)
+  if (title === '' || isWritableTarget(title)) return title
+  return title.replaceAll(':', wideColon)
 }

@@ -1,6 +1,5 @@
 import type { OnProgress, Recognised } from '../../extracted.ts'
-import { pageList } from '../pdf/pdf-page.ts'
-import { countLetters, type ReadPage } from '../pdf/pdf-read-page.ts'
+import { countLetters, pageList, type ReadPage } from '../pdf/pdf-read-page.ts'
 import { recognisedIn, withOcr } from './ocr.ts'
 
 /** Results for the pages that are pictures. */

@@ -1,13 +1,14 @@
-import type { Anchor, ExtractInput, Extraction } from '../../../extracted.ts'
-import { ExtractionError } from '../../../extracted.ts'
+import { type Anchor, type ExtractInput, type Extraction, ExtractionError } from '../../../extracted.ts'
 import { plainLine } from '../../markdown/escape-markdown.ts'
-import { type LooseRows, Room, withLooseRows } from '../../markdown/table-rows.ts'
+import { DataTable } from '../../markdown/markdown-table.ts'
+import { FurtherColumns, type LooseRows, Room, withLooseRows } from '../../markdown/table-rows.ts'
+import { child, isTrue, scanElements, type XmlAttributes, type XmlElement } from '../../xml.ts'
 import { type ChartTable, chartBlocks } from '../drawing-text.ts'
 import { OfficePackage } from '../office-package.ts'
 import { textBoxesOf } from '../pptx/pptx-shapes.ts'
 import { shownRuns } from '../shown-runs.ts'
-import { readSheet, type SheetText } from './xlsx-sheet.ts'
-import { type CellComment, readWorkbook } from './xlsx-workbook.ts'
+import { formatNumber } from './xlsx-number-format.ts'
+import { type CellComment, maxCell, readWorkbook, richText, unescapeText, type Workbook } from './xlsx-workbook.ts'
 
 /** Maximum characters of Markdown, beyond which further sheets are left out. */
 const maxCharacters = 16 * 2 ** 20
@@ -82,4 +83,211 @@ function warningsOf(name: string, { hiddenRows, hiddenColumns, unsaved }: SheetT
       ? [`${unsaved} formulas ${of} have no value: save the file in a program that calculates them.`]
       : []),
   ]
+}
+
+const maxColumns = 256
+/** Maximum tables of one sheet. The last one takes all further rows. */
+const maxTables = 500
+/** Maximum rows with a single cell that are read as lines above a table. More of them are a table. */
+const maxLines = 20
+/** Maximum cells that are filled with the text of a merged cell above. */
+const maxFilled = 10_000
+
+type SheetText = {
+  blocks: string[]
+  /** Texts of the visible cells, before they become tables. */
+  shown: string
+  hiddenRows: number
+  hiddenColumns: number
+  further: FurtherColumns
+  /** Number of formulas without a value, as written by programs that do not calculate. */
+  unsaved: number
+  summarized: DataTable[]
+  /** True if the row and column of a cell are visible. */
+  isShown: (reference: string) => boolean
+}
+
+type Region = { lines: string[][]; table: DataTable | undefined; rows: number[] }
+type Range = { top: number; left: number; bottom: number }
+/** Texts of the cells of a row. */
+type RowTexts = {
+  cells: string[]
+  /** Values of cells whose text cannot be parsed as a number, such as `USD 1,250.50`. */
+  numbers: (number | undefined)[]
+  /** Texts in columns beyond the maximum of a table. */
+  beyond: string[]
+}
+
+/** Reads a sheet row by row: regions of rows become tables, or lines of text. */
+function readSheet(part: Buffer, workbook: Workbook, room: Room): SheetText {
+  const reader = new SheetReader(workbook, room)
+  scanElements(part, (name) => name === 'row', reader)
+  return reader.result()
+}
+
+class SheetReader {
+  readonly #workbook: Workbook
+  readonly #room: Room
+  readonly #regions: Region[] = []
+  readonly #merged: Range[] = []
+  readonly #hidden: { first: number; last: number }[] = []
+  readonly #hiddenRows = new Set<number>()
+  #hiddenValues = 0
+  readonly #further: FurtherColumns
+  #unsaved = 0
+  readonly #shown: string[] = []
+  #lastRow = -2
+  #row = -1
+
+  constructor(workbook: Workbook, room: Room) {
+    this.#workbook = workbook
+    this.#room = room
+    this.#further = new FurtherColumns(room)
+  }
+
+  readonly open = (name: string, attributes: XmlAttributes): void => {
+    if (name === 'col' && isTrue(attributes.hidden)) {
+      this.#hidden.push({ first: Number(attributes.min) - 1, last: Number(attributes.max) - 1 })
+    } else if (name === 'mergeCell' && this.#merged.length < maxFilled) this.#merged.push(rangeOf(attributes.ref ?? ''))
+  }
+
+  readonly element = ({ attributes, children }: XmlElement): void => {
+    this.#row = attributes.r === undefined ? this.#row + 1 : Number(attributes.r) - 1
+    const isHidden = isTrue(attributes.hidden)
+    if (isHidden) this.#hiddenRows.add(this.#row)
+    const row = this.#textsOf(children)
+    if (row.cells.length + row.beyond.length === 0) return
+    if (isHidden) this.#hiddenValues++
+    else this.#addRow(row)
+  }
+
+  readonly close = (): void => {}
+
+  result(): SheetText {
+    this.#fillMerged()
+    const summarized = this.#regions.flatMap(({ table }) => (table?.isSummarized ? [table] : []))
+    return {
+      blocks: this.#regions.flatMap(({ lines, table }) => [
+        ...lines.map((line) => plainLine(line.join(''))),
+        ...(table?.blocks() ?? []),
+      ]),
+      shown: this.#shown.join('\n'),
+      hiddenRows: this.#hiddenValues,
+      hiddenColumns: this.#hidden.reduce((sum, { first, last }) => sum + Math.min(last, maxColumns) - first + 1, 0),
+      further: this.#further,
+      unsaved: this.#unsaved,
+      summarized,
+      isShown: (reference) => {
+        const { top, left } = rangeOf(reference)
+        return !this.#hiddenRows.has(top) && !this.#isHiddenColumn(left)
+      },
+    }
+  }
+
+  #isHiddenColumn(column: number): boolean {
+    return this.#hidden.some(({ first, last }) => column >= first && column <= last)
+  }
+
+  #textsOf(row: readonly XmlElement[]): RowTexts {
+    const texts: RowTexts = { cells: [], numbers: [], beyond: [] }
+    let column = -1
+    for (const cell of row) {
+      if (cell.name !== 'c') continue
+      const { r: reference, t: type } = cell.attributes
+      column = reference === undefined ? column + 1 : columnOf(reference)
+      const value = (child(cell, 'v')?.text ?? richText(child(cell, 'is'))).slice(0, maxCell)
+      // A formula of text that gives an empty one has a type.
+      if (value === '' && type === undefined && child(cell, 'f') !== undefined) this.#unsaved++
+      if (value === '' || this.#isHiddenColumn(column)) continue
+      const { text, number } = this.#readCell(cell.attributes, value)
+      texts.numbers[column] = number
+      const shown = text.slice(0, maxCell).trim()
+      if (shown === '') continue
+      if (!(column >= 0 && column < maxColumns)) texts.beyond.push(shown)
+      else {
+        while (texts.cells.length < column) texts.cells.push('')
+        texts.cells[column] = shown
+      }
+    }
+    return texts
+  }
+
+  #readCell({ t: type, s: style }: XmlAttributes, value: string): { text: string; number?: number } {
+    if (type === 's') return { text: this.#workbook.strings[Number(value)] ?? '' }
+    if (type === 'b') return { text: value === '1' || value === 'true' ? 'TRUE' : 'FALSE' }
+    if (type === 'd') return { text: value.replace(/(?:T00:00:00)?(?:\.0+)?Z?$/, '') }
+    if (type === 'str' || type === 'inlineStr') return { text: unescapeText(value) }
+    const number = type === 'e' ? Number.NaN : Number(value)
+    if (Number.isNaN(number)) return { text: value }
+    const format = this.#workbook.formats[Number(style ?? 0)] ?? { kind: 'general' }
+    const text = formatNumber(number, format, this.#workbook.is1904)
+    return format.kind === 'number' && !format.isPercent ? { text, number } : { text }
+  }
+
+  #addRow({ cells, numbers, beyond }: RowTexts): void {
+    // Beyond it, a warning counts the rows that are left out.
+    if (this.#room.bytes > 0) this.#shown.push(cells.join('\n'), beyond.join('\n'))
+    this.#further.add(cells.find((cell) => cell !== '') ?? '', beyond)
+    if (cells.length === 0) return
+    let region = this.#regions.at(-1)
+    if (region === undefined || (this.#isApart(region) && this.#regions.length < maxTables)) {
+      region = { lines: [], table: undefined, rows: [] }
+      this.#regions.push(region)
+    }
+    this.#lastRow = this.#row
+    const isLine = region.table === undefined && cells.filter((cell) => cell !== '').length === 1
+    if (isLine && region.lines.length < maxLines) {
+      region.lines.push(cells)
+      return
+    }
+    if (region.table === undefined) {
+      region.table = new DataTable(this.#room)
+      if (isLine) {
+        for (const [at, line] of region.lines.entries()) {
+          region.table.add(line)
+          region.rows.push(this.#row - region.lines.length + at)
+        }
+        region.lines = []
+      }
+    }
+    region.table.add(cells, numbers)
+    // Rows that the table does not keep need no place.
+    if (!region.table.isSummarized) region.rows.push(this.#row)
+  }
+
+  /** True if the row begins another region. A single blank row separates the header of a table, but does not end the table. */
+  #isApart({ table }: Region): boolean {
+    const blankRows = this.#row - this.#lastRow - 1
+    return blankRows > 1 || (blankRows === 1 && !(table !== undefined && table.size < 2))
+  }
+
+  /** Fills vertically merged cells, so that each row has all of its values. */
+  #fillMerged(): void {
+    let filled = 0
+    for (const { top, left, bottom } of this.#merged) {
+      for (const { table, rows } of this.#regions) {
+        const first = rows.indexOf(top)
+        const text = first < 0 ? undefined : table?.cell(first, left)
+        if (!text) continue
+        for (let at = first + 1; at < rows.length && (rows[at] ?? 0) <= bottom && filled < maxFilled; at++, filled++) {
+          table?.fill(at, left, text)
+        }
+      }
+    }
+  }
+}
+
+/** Returns the column of a reference such as `AB12`, counted from 0. */
+function columnOf(reference: string): number {
+  let column = 0
+  for (const letter of /^[A-Z]{1,3}/i.exec(reference)?.[0]?.toUpperCase() ?? '') {
+    column = column * 26 + letter.charCodeAt(0) - 64
+  }
+  return column - 1
+}
+
+function rangeOf(reference: string): Range {
+  const [first = '', last = first] = reference.split(':', 2)
+  const rowOf = (cell: string) => Number(/\d+$/.exec(cell)?.[0] ?? 0) - 1
+  return { top: rowOf(first), left: columnOf(first), bottom: rowOf(last) }
 }
