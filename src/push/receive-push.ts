@@ -59,15 +59,11 @@ async function judge(
   await kb.sync()
   const lines: string[] = []
   let accepted = true
-  const repository = kb.repository.withQuarantine(quarantine)
-  try {
-    for (const update of updates) {
-      const judged = await judgeUpdate(kb, pusher, { update, repository, options })
-      lines.push(...judged.lines)
-      accepted &&= judged.accepted
-    }
-  } finally {
-    repository.close()
+  using repository = kb.repository.withQuarantine(quarantine)
+  for (const update of updates) {
+    const judged = await judgeUpdate(kb, pusher, { update, repository, options })
+    lines.push(...judged.lines)
+    accepted &&= judged.accepted
   }
   return { accepted, lines }
 }

@@ -18,12 +18,8 @@ export async function writeSynced(path: string, data: Buffer | string, mode = 0o
 /** Waits until the entries of a folder (a new name, a rename) are on disk. */
 export async function syncDirectory(path: string): Promise<void> {
   if (process.platform === 'win32') return // Folders cannot be opened on Windows; NTFS journals renames.
-  const folder = await open(path, 'r')
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
-  }
+  await using folder = await open(path, 'r')
+  await folder.sync()
 }
 
 /** Creates a folder and missing parent folders, so that they survive a power cut. */
@@ -44,10 +40,6 @@ export async function syncTree(path: string): Promise<void> {
 }
 
 async function syncFile(path: string): Promise<void> {
-  const file = await open(path, 'r')
-  try {
-    await file.sync()
-  } finally {
-    await file.close()
-  }
+  await using file = await open(path, 'r')
+  await file.sync()
 }

@@ -66,13 +66,9 @@ async function checkCheckout(
   const told = [...own, ...unknownSeqIds(files, { prefix, before })]
   const commit = base === undefined || gitDir === undefined ? undefined : await findCommit(gitDir, base)
   if (gitDir === undefined || commit === undefined) return told
-  const repository = new Repository(gitDir)
-  try {
-    const known = checkKb(await readCommit(repository, commit, files, parser), problems, rules)
-    return changedFirst(told, known, new Set(await changedInWorkTree(gitDir, dir, commit)))
-  } finally {
-    repository.close()
-  }
+  using repository = new Repository(gitDir)
+  const known = checkKb(await readCommit(repository, commit, files, parser), problems, rules)
+  return changedFirst(told, known, new Set(await changedInWorkTree(gitDir, dir, commit)))
 }
 
 /**
@@ -142,13 +138,9 @@ function changedFirst(
 async function settingsOf(gitDir: string | undefined, base: string | undefined): Promise<KbSettings> {
   const commit = gitDir === undefined ? undefined : await findCommit(gitDir, base ?? 'HEAD')
   if (gitDir === undefined || commit === undefined) return parseKbFile('').settings
-  const repository = new Repository(gitDir)
-  try {
-    const blob = await repository.blobAt(commit, 'kb.yaml')
-    return parseKbFile(blob === undefined ? '' : await repository.readTextOnce(blob)).settings
-  } finally {
-    repository.close()
-  }
+  using repository = new Repository(gitDir)
+  const blob = await repository.blobAt(commit, 'kb.yaml')
+  return parseKbFile(blob === undefined ? '' : await repository.readTextOnce(blob)).settings
 }
 
 async function neuronsOf(
@@ -163,20 +155,16 @@ async function neuronsOf(
   }
   if (gitDir === undefined || commit === undefined) return []
   const known = new Map(files.map(({ oid = '', neuron }) => [oid, neuron]))
-  const repository = new Repository(gitDir)
-  try {
-    const neurons = (await listFiles(repository, commit)).filter(
-      ({ path, mode }) => isNeuronPath(path) && mode.startsWith('100'),
-    )
-    const reading = neurons.map(async ({ path, oid }) => {
-      const neuron = known.has(oid) ? known.get(oid) : namedIn(await repository.readTextOnce(oid))
-      const { seqId } = neuron?.fields ?? {}
-      return seqId === undefined || neuron === undefined ? [] : [{ path, size: 0, seqId, neuron }]
-    })
-    return (await Promise.all(reading)).flat()
-  } finally {
-    repository.close()
-  }
+  using repository = new Repository(gitDir)
+  const neurons = (await listFiles(repository, commit)).filter(
+    ({ path, mode }) => isNeuronPath(path) && mode.startsWith('100'),
+  )
+  const reading = neurons.map(async ({ path, oid }) => {
+    const neuron = known.has(oid) ? known.get(oid) : namedIn(await repository.readTextOnce(oid))
+    const { seqId } = neuron?.fields ?? {}
+    return seqId === undefined || neuron === undefined ? [] : [{ path, size: 0, seqId, neuron }]
+  })
+  return (await Promise.all(reading)).flat()
 }
 
 function namedIn(text: string): CheckedNeuron {

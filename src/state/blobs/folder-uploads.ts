@@ -75,27 +75,23 @@ export async function appendToFile(
   path: string,
   { received, start, bytes }: ReceivedChunk & { received: number },
 ): Promise<Appended> {
-  const file = await open(path, 'r+').catch(() => open(path, 'wx+', 0o600))
+  await using file = await open(path, 'r+').catch(() => open(path, 'wx+', 0o600))
+  await file.truncate(received)
+  let position = start
+  let failure: unknown
   try {
-    await file.truncate(received)
-    let position = start
-    let failure: unknown
-    try {
-      for await (const chunk of bytes) {
-        const repeated = chunk.subarray(0, Math.max(0, received - position))
-        if (!(await holds(file, position, repeated))) throw new ChunkDiffers()
-        await writeAt(file, position + repeated.length, chunk.subarray(repeated.length))
-        position += chunk.length
-      }
-    } catch (error) {
-      failure = error
+    for await (const chunk of bytes) {
+      const repeated = chunk.subarray(0, Math.max(0, received - position))
+      if (!(await holds(file, position, repeated))) throw new ChunkDiffers()
+      await writeAt(file, position + repeated.length, chunk.subarray(repeated.length))
+      position += chunk.length
     }
-    await file.sync()
-    await syncDirectory(dirname(path))
-    return { received: Math.max(received, position), failure }
-  } finally {
-    await file.close()
+  } catch (error) {
+    failure = error
   }
+  await file.sync()
+  await syncDirectory(dirname(path))
+  return { received: Math.max(received, position), failure }
 }
 
 async function holds(file: FileHandle, position: number, bytes: Uint8Array): Promise<boolean> {

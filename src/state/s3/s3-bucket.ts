@@ -79,13 +79,9 @@ export class S3Bucket {
 
   /** Stores a file, a large one in parts. The store checks the bytes against their hash. @throws {S3Error} */
   async put(key: string, { path, sha256, size }: ReceivedFile): Promise<void> {
-    const file = await open(path)
-    try {
-      if (size > this.#partBytes) return await this.#putInParts(key, file, size)
-      await this.#putWhole(key, await readRange(file, { first: 0, last: size - 1 }), sha256)
-    } finally {
-      await file.close()
-    }
+    await using file = await open(path)
+    if (size > this.#partBytes) return await this.#putInParts(key, file, size)
+    await this.#putWhole(key, await readRange(file, { first: 0, last: size - 1 }), sha256)
   }
 
   /** Stores bytes that fit into memory. @throws {S3Error} */

@@ -5,29 +5,22 @@ import { openSqlite } from './sqlite.ts'
 
 /** Copies the state at one moment from PostgreSQL into a new SQLite file. */
 export async function dumpPostgres(db: Kysely<Schema>, file: string): Promise<void> {
-  const copy = await openSqlite(file)
-  try {
-    const snapshot = db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only')
-    await snapshot.execute((source) =>
-      copy.db.transaction().execute(async (target) => {
-        for (const table of copiedTables) await copyRows(source, target, table)
-        for (const table of numberedTables) await dumpLastId(source, target, table)
-      }),
-    )
-  } finally {
-    await copy.close()
-  }
+  await using copy = await openSqlite(file)
+  const snapshot = db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only')
+  await snapshot.execute((source) =>
+    copy.db.transaction().execute(async (target) => {
+      for (const table of copiedTables) await copyRows(source, target, table)
+      for (const table of numberedTables) await dumpLastId(source, target, table)
+    }),
+  )
 }
 
 /** Inserts the state in a SQLite file, migrated if needed, into an empty PostgreSQL database. */
 export async function loadPostgres(target: Transaction<Schema>, file: string): Promise<void> {
-  const { db: source, close } = await openSqlite(file)
-  try {
-    for (const table of copiedTables) await copyRows(source, target, table)
-    for (const table of numberedTables) await loadLastId(source, target, table)
-  } finally {
-    await close()
-  }
+  await using database = await openSqlite(file)
+  const { db: source } = database
+  for (const table of copiedTables) await copyRows(source, target, table)
+  for (const table of numberedTables) await loadLastId(source, target, table)
 }
 
 async function dumpLastId(source: Transaction<Schema>, target: Transaction<Schema>, table: string): Promise<void> {

@@ -60,12 +60,8 @@ export async function openSqlite(file: string, whenOlder: WhenOlder = 'migrate')
  */
 export function copyDatabase(file: string, copy: string): void {
   closeSync(openSync(copy, 'wx', 0o600)) // SQLite fills an empty file
-  const source = new DatabaseSync(file, { readOnly: true, timeout: 10_000 })
-  try {
-    source.prepare('VACUUM INTO ?').run(copy)
-  } finally {
-    source.close()
-  }
+  using source = new DatabaseSync(file, { readOnly: true, timeout: 10_000 })
+  source.prepare('VACUUM INTO ?').run(copy)
 }
 
 /** Returns the findings of SQLite's own checks, and rows that refer to missing rows. */
