@@ -1,12 +1,13 @@
 import type { Command } from 'commander'
-import type { z } from 'zod'
+import { z } from 'zod'
 import { type ContextOptions, openContext } from '../app/open-context.ts'
 import type { Context } from '../kb/context.ts'
 import type { WhenOlder } from '../state/database/migrations/migrate.ts'
 import { DataDirectory } from '../state/directory/data-directory.ts'
 import { requireRows } from '../state/directory/rows-place.ts'
+import type { KbRecord } from '../state/kb-store.ts'
 import type { Tenant, Tenants } from '../state/tenants.ts'
-import { act, type CommandAnswer } from './command.ts'
+import { act, type CommandAnswer, option } from './command.ts'
 import type { Environment } from './settings/environment.ts'
 
 /**
@@ -64,4 +65,18 @@ export async function tenantIdOf(tenants: Tenants, slug: string | undefined): Pr
 
 export async function tenantSlugs(tenants: Tenants): Promise<Map<string, string>> {
   return new Map((await tenants.list()).map(({ id, slug }) => [id, slug]))
+}
+
+/** Options that select all knowledge bases, those of a tenant, or one. */
+export const Selection = z.object({
+  tenant: option(z.string().exactOptional(), '<slug>', 'knowledge bases of one tenant only'),
+  kb: option(z.string().exactOptional(), '<slug>', 'one knowledge base only, by slug or id'),
+})
+
+export async function select(ctx: Context, { tenant, kb }: z.infer<typeof Selection>): Promise<KbRecord[]> {
+  const all = await ctx.knowledgeBases.all(await tenantIdOf(ctx.tenants, tenant))
+  if (kb === undefined) return all
+  const selected = all.filter(({ id, slug }) => id === kb || slug === kb)
+  if (selected.length > 0) return selected
+  throw new Error(`There is no knowledge base ${kb}. Known: ${all.map(({ slug }) => slug).join(', ') || 'none'}.`)
 }

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
-import { type Forge, ForgeError, type PullRequest, type Remark } from './forge-adapter.ts'
+import { type Forge, ForgeError, isForgeError, type PullRequest, type Remark } from './forge-adapter.ts'
 import type { ForgeHttp, ForgeHttpTiming } from './forge-http.ts'
 
 /** Credential of a forge: a token, or an App's id and its private key as PEM. */
@@ -113,6 +113,6 @@ const Permission = z.object({ permission: z.string() })
 
 /** Returns no permission for an account that the repository does not know, or that our account may not ask about. */
 function noPermission(error: unknown): { permission: string } {
-  if (!(error instanceof ForgeError && (error.code === 'gone' || error.code === 'refused'))) throw error
+  if (!isForgeError(error, 'gone', 'refused')) throw error
   return { permission: 'none' }
 }

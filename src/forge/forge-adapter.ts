@@ -166,3 +166,12 @@ export class ForgeError extends Error {
     this.until = until
   }
 }
+
+export function isForgeError(error: unknown, ...codes: readonly ForgeErrorCode[]): error is ForgeError {
+  return error instanceof ForgeError && codes.includes(error.code)
+}
+
+/** Turns a `gone` into undefined. @throws any other error */
+export function unlessGone(error: unknown): undefined {
+  if (!isForgeError(error, 'gone')) throw error
+}

@@ -19,10 +19,12 @@ import {
   type Forge,
   type ForgeAccount,
   ForgeError,
+  isForgeError,
   type PullRequest,
   type Remark,
   type Report,
   type ReportedFinding,
+  unlessGone,
 } from './forge-adapter.ts'
 import { ForgeHttp } from './forge-http.ts'
 
@@ -232,10 +234,6 @@ export function isGiteaDelivery(secret: string, { headers, body }: Delivery): bo
   return isHmacOf(secret, body, headers['x-forgejo-signature'] ?? headers['x-gitea-signature'])
 }
 
-function unlessGone(error: unknown): undefined {
-  if (!(error instanceof ForgeError && error.code === 'gone')) throw error
-}
-
 function toPull(pull: z.output<typeof GiteaPull>): PullRequest {
   const { head, base, merged_by: mergedBy, merge_commit_sha: mergeCommit } = pull
   const isMerged = pull.merged === true
@@ -282,7 +280,7 @@ async function replaceReview(http: ForgeHttp, base: string, me: string, report: 
   try {
     await http.send('POST', reviews, { ...review, body: `${marker}\n${literal(report.title)}`, comments }, Ignored)
   } catch (error) {
-    if (!(error instanceof ForgeError && error.code === 'conflict')) throw error
+    if (!isForgeError(error, 'conflict')) throw error
     // Gitea rejects comments on lines outside of the diff.
     const lines = findings.map(({ path, line, ...finding }) => `- ${literal(`${path}:${line}`)} ${textOf(finding)}`)
     await http.send('POST', reviews, { ...review, body: [marker, ...lines].join('\n') }, Ignored)

@@ -1,7 +1,7 @@
 import { sign } from 'node:crypto'
 import { z } from 'zod'
 import type { ForgeCredential } from './adapter-helpers.ts'
-import { ForgeError, minAccessMs } from './forge-adapter.ts'
+import { ForgeError, isForgeError, minAccessMs } from './forge-adapter.ts'
 import { ForgeHttp, type ForgeHttpOptions } from './forge-http.ts'
 
 export const GithubInstallation = z.object({ id: z.number().int() })
@@ -63,7 +63,7 @@ export class GithubAuth {
     const { owner, repo } = this.#context
     this.#installation ??= (
       await this.#asApp.get(`/repos/${owner}/${repo}/installation`, GithubInstallation).catch((error: unknown) => {
-        if (!(error instanceof ForgeError && error.code === 'gone')) throw error
+        if (!isForgeError(error, 'gone')) throw error
         const message = `the GitHub App is not installed on ${owner}/${repo}: install it there, or unlink the knowledge base`
         throw new ForgeError('refused', message, { cause: error })
       })

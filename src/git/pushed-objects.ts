@@ -1,8 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { CommitWalk } from './history/ancestry.ts'
-import { commitsBetween } from './history/history.ts'
-import { type Oid, parentsOfCommit } from './objects/object.ts'
-import { folderMode, type GitTreeEntry, submoduleMode, Tree } from './objects/tree.ts'
+import { CommitWalk, commitsBetween } from './history/history.ts'
+import { folderMode, type GitTreeEntry, type Oid, parentsOfCommit, submoduleMode, Tree } from './objects/object.ts'
 import type { Repository, TreeChange } from './repository.ts'
 
 /** Range of a push: everything in the history of `to` that is not in that of `from`. */

@@ -3,21 +3,25 @@ import { dirname, join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { syncDirectory, syncTree } from '../system/durable-file.ts'
 import { GitError } from './git-error.ts'
-import { type GitObject, type ObjectInfo, type Oid, parentsOfCommit, treeOfCommit } from './objects/object.ts'
-import { type ByteRange, ObjectStore, type ObjectsBeside } from './objects/object-store.ts'
-import { writePack } from './objects/pack-files.ts'
-import type { PackWriter } from './objects/pack-writer.ts'
 import {
   canonicalMode,
   differingEntries,
   type EntryChange,
   folderMode,
   fromBinaryName,
+  type GitObject,
   type Mode,
+  type ObjectInfo,
+  type Oid,
+  parentsOfCommit,
   submoduleMode,
   Tree,
   toBinaryName,
-} from './objects/tree.ts'
+  treeOfCommit,
+} from './objects/object.ts'
+import { type ByteRange, ObjectStore, type ObjectsBeside } from './objects/object-store.ts'
+import { writePack } from './objects/pack-files.ts'
+import type { PackWriter } from './objects/pack-writer.ts'
 import { readRef, updateRef } from './refs/refs.ts'
 
 /**

@@ -1,14 +1,18 @@
 import { GitError } from './git-error.ts'
 import {
   encodeCommit,
+  folderMode,
+  fromBinaryName,
   type GitObject,
+  type GitTreeEntry,
   hashObject,
   type ObjectType,
   type Oid,
   type Signature,
+  Tree,
+  toBinaryName,
   treeOfCommit,
 } from './objects/object.ts'
-import { folderMode, fromBinaryName, type GitTreeEntry, Tree, toBinaryName } from './objects/tree.ts'
 import type { Repository, TreeChange } from './repository.ts'
 
 /** New contents of files by path: text or bytes, the id of an existing blob, or null to remove the file. */

@@ -12,7 +12,8 @@ import {
   pendingBelow,
 } from '../kb/projection/candidate-index.ts'
 import type { AllTables } from '../kb/projection/projection.ts'
-import { commitToQueue } from '../kb/writing/commits.ts'
+import { commitToQueue, withDecision } from '../kb/writing/commits.ts'
+import { testFileChanges } from '../kb/writing/merge-candidate.ts'
 import {
   connectorOf,
   gitCandidate,
@@ -20,14 +21,16 @@ import {
   gitMetadata,
   gitOriginOf,
   gitOriginPrefix,
+  movedFrom,
   namedCandidate,
   type Origin,
+  type PushedNeuron,
+  PushRefused,
   pageParts,
+  pushedNeurons,
   revised,
-} from '../kb/writing/git-candidate.ts'
-import { testFileChanges } from '../kb/writing/merge-candidate.ts'
-import { movedFrom, type PushedNeuron, PushRefused, pushedNeurons, seqIdBefore } from '../kb/writing/pushed-neurons.ts'
-import { withDecision } from '../kb/writing/record.ts'
+  seqIdBefore,
+} from '../kb/writing/pushed-neurons.ts'
 import { parseCandidate, roomInRecord } from '../markdown/file/candidate-file.ts'
 import { isTestPath } from '../markdown/file/test-file.ts'
 import {

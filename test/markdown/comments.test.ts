@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { withLiteralMarks, withoutComments } from '../../src/markdown/comments.ts'
-import { parseNeuronFile } from '../../src/markdown/file/neuron-file.ts'
-import { shownContent } from '../../src/markdown/shown-content.ts'
+import { parseNeuronFile, shownContent } from '../../src/markdown/file/neuron-file.ts'
 import { fc } from '../support/properties.ts'
 
 test.each([

@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { parseDocument } from 'yaml'
-import { readPlainYaml } from '../../src/markdown/yaml/plain-yaml.ts'
-import { formatFlow, parseFullYaml, parseYaml, stringifyYaml, type YamlInput } from '../../src/markdown/yaml/yaml.ts'
+import {
+  formatFlow,
+  parseFullYaml,
+  parseYaml,
+  readPlainYaml,
+  stringifyYaml,
+  type YamlInput,
+} from '../../src/markdown/yaml/yaml.ts'
 import { anyCharacter, fc, runs } from '../support/properties.ts'
 import { awkwardText, plainWord } from './arbitraries.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { findCandidate } from '../../src/kb/projection/candidate-index.ts'
 import { mainRef } from '../../src/kb/refs/kb-refs.ts'
-import { recordCandidate } from '../../src/kb/writing/record.ts'
+import { recordCandidate } from '../../src/kb/writing/commits.ts'
 import { parseCandidate, roomInRecord } from '../../src/markdown/file/candidate-file.ts'
 import { proposePush } from '../../src/push/push-proposals.ts'
 import { commentCandidate, dismissCandidate, reopenCandidate } from '../../src/queue/decide-candidate.ts'

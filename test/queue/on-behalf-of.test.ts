@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ValidationError } from '../../src/contract/errors.ts'
 import { audienceClone } from '../../src/kb/clone/audience-clone.ts'
-import { recordCandidate } from '../../src/kb/writing/record.ts'
+import { recordCandidate } from '../../src/kb/writing/commits.ts'
 import { parseCandidate } from '../../src/markdown/file/candidate-file.ts'
 import { readBlame } from '../../src/pages/blame/read-blame.ts'
 import { readHistory } from '../../src/pages/read-history.ts'

@@ -21,9 +21,8 @@ import { acquireWhole } from '../../state/directory/directory-lock.ts'
 import { inUse } from '../../system/concurrency/present-work.ts'
 import { UsageError } from '../cli-errors.ts'
 import { act, flag, repeatable } from '../command.ts'
-import { Selection, select } from '../select-options.ts'
 import type { Environment } from '../settings/environment.ts'
-import { requireDataDirectory, withContext } from '../with-ganglion.ts'
+import { requireDataDirectory, Selection, select, withContext } from '../with-ganglion.ts'
 
 const list = z.array(z.string().min(1)).optional()
 const erased = {

@@ -3,9 +3,8 @@ import { type LintReport, lintKb } from '../../operate/lint/lint-kb.ts'
 import { counted } from '../../rules/text/numbers.ts'
 import { inUse } from '../../system/concurrency/present-work.ts'
 import { flag } from '../command.ts'
-import { Selection, select } from '../select-options.ts'
 import { table } from '../table.ts'
-import { actOn } from '../with-ganglion.ts'
+import { actOn, Selection, select } from '../with-ganglion.ts'
 
 const shown = 100
 

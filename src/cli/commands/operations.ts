@@ -12,9 +12,8 @@ import { counted } from '../../rules/text/numbers.ts'
 import { DataDirectory } from '../../state/directory/data-directory.ts'
 import { acquireLock } from '../../state/directory/directory-lock.ts'
 import { act, argument, flag } from '../command.ts'
-import { Selection, select } from '../select-options.ts'
 import { table } from '../table.ts'
-import { actOn, requireDataDirectory, withContext } from '../with-ganglion.ts'
+import { actOn, requireDataDirectory, Selection, select, withContext } from '../with-ganglion.ts'
 
 const noGit = 'No git is installed: objects are looked at for presence and content, not for all that git would find.'
 

@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
 import type { Command } from 'commander'
@@ -13,6 +11,7 @@ import {
   type GanglionOptions,
 } from '#client'
 import { fileTypes, type SourceAnswer } from '../../contract/documents.ts'
+import { sha256OfFile } from '../../system/received-file.ts'
 import { UsageError } from '../cli-errors.ts'
 import type { ApiServer } from '../client/api-server.ts'
 import { serverProblem } from '../client/server-problem.ts'
@@ -246,7 +245,7 @@ export async function uploadFile(
     const source = await new Ganglion(server).kb(kb).sources.upload(file, {
       ...{ path, metadata: { tags }, force, replace, resume, chunkedAbove, timeout },
       // The hash lets the server reject bytes that it already has before they are sent.
-      ...(size > chunkedAbove && resume === undefined && { contentHash: await hashOf(file) }),
+      ...(size > chunkedAbove && resume === undefined && { contentHash: await sha256OfFile(file) }),
       onProgress: (progress) => {
         uploadId = progress.uploadId
         onProgress?.(progress.sent)
@@ -259,10 +258,4 @@ export async function uploadFile(
     if (uploadId === undefined || !(error instanceof ConnectionError)) throw error
     throw new Error(`${serverProblem(error, server)} To go on where it broke off: --resume ${uploadId}`)
   }
-}
-
-async function hashOf(file: string): Promise<string> {
-  const hash = createHash('sha256')
-  for await (const chunk of createReadStream(file)) hash.update(chunk)
-  return hash.digest('hex')
 }

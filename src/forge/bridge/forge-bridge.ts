@@ -2,7 +2,7 @@ import { listRemoteRefs, type RemoteAccess, requirePushAccess } from '../../git/
 import type { Context } from '../../kb/context.ts'
 import { findCandidate } from '../../kb/projection/candidate-index.ts'
 import type { ForgeLink, ForgePull } from '../../state/forge-links.ts'
-import type { Forge, ForgeKind, PullRequest } from '../forge-adapter.ts'
+import { type Forge, type ForgeKind, type PullRequest, unlessGone } from '../forge-adapter.ts'
 import { type ForgeOptions, openForge } from '../open-forge.ts'
 import { hasOurHistory, joinMains } from './join-mains.ts'
 import {
@@ -14,7 +14,6 @@ import {
   newRow,
   otherRepository,
   type Seen,
-  unlessGone,
 } from './linked.ts'
 import { importEdits, importMain, importProposals } from './people-pulls.ts'
 import { importRemarks, postComments, pullOf } from './remarks.ts'

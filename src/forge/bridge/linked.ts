@@ -1,10 +1,10 @@
-import { isAncestor } from '../../git/history/ancestry.ts'
+import { isAncestor } from '../../git/history/history.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { Context } from '../../kb/context.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import type { ForgeLink, ForgePull } from '../../state/forge-links.ts'
-import { type Forge, ForgeError, type PullRequest } from '../forge-adapter.ts'
+import { type Forge, isForgeError, type PullRequest } from '../forge-adapter.ts'
 
 export type Linked = {
   ctx: Context
@@ -96,15 +96,6 @@ export async function attempt({ problems }: Pick<Seen, 'problems'>, work: () => 
     if (!isForgeError(error, 'conflict', 'gone')) throw error
     problems.push(error.message)
   }
-}
-
-export function isForgeError(error: unknown, ...codes: readonly ForgeError['code'][]): error is ForgeError {
-  return error instanceof ForgeError && codes.includes(error.code)
-}
-
-/** Turns a `gone` into undefined. @throws any other error */
-export function unlessGone(error: unknown): undefined {
-  if (!isForgeError(error, 'gone')) throw error
 }
 
 export function newRow(branch: string, number: number | null): ForgePull {

@@ -1,6 +1,5 @@
 import { GitError } from '../../git/git-error.ts'
-import { CommitWalk, mergeBase } from '../../git/history/ancestry.ts'
-import { commitsBetween } from '../../git/history/history.ts'
+import { CommitWalk, commitsBetween, mergeBase } from '../../git/history/history.ts'
 import { trailersOf } from '../../git/history/trailers.ts'
 import { authorLineOfCommit, messageOfCommit, type Oid, parentsOfCommit } from '../../git/objects/object.ts'
 import type { Repository } from '../../git/repository.ts'
@@ -8,8 +7,8 @@ import { serverDomain } from '../../kb/refs/commit-message.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { mergeText } from '../../rules/neurons/merge.ts'
 import { clockDifferenceMs } from '../../state/forge-links.ts'
-import type { PullRequest } from '../forge-adapter.ts'
-import { callerOfAccount, callerOfLink, isWithin, type Linked, linkedCaller, type Seen, unlessGone } from './linked.ts'
+import { type PullRequest, unlessGone } from '../forge-adapter.ts'
+import { callerOfAccount, callerOfLink, isWithin, type Linked, linkedCaller, type Seen } from './linked.ts'
 import type { Step } from './take-pack.ts'
 
 /**

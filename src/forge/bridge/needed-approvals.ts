@@ -9,7 +9,8 @@ import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import { decisionOf } from '../../queue/approval.ts'
 import { awaitingText, isOpenToCurators, mayBeAmong } from '../../rules/deciding.ts'
 import { literal } from '../../rules/text/literal.ts'
-import { isForgeError, type Linked } from './linked.ts'
+import { isForgeError } from '../forge-adapter.ts'
+import type { Linked } from './linked.ts'
 
 /** Approvals that pending candidates need by `owners` and `approvals`, and how a merge on the forge counts for them. */
 export type Needed = {

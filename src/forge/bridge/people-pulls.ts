@@ -1,24 +1,23 @@
 import { GitError } from '../../git/git-error.ts'
-import { mergeBase } from '../../git/history/ancestry.ts'
+import { mergeBase } from '../../git/history/history.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import { PushTooLarge, pushedChanges } from '../../git/pushed-objects.ts'
 import type { Repository } from '../../git/repository.ts'
 import { findCandidate, pendingBelow } from '../../kb/projection/candidate-index.ts'
 import { mainRef } from '../../kb/refs/kb-refs.ts'
-import { gitOriginPrefix } from '../../kb/writing/git-candidate.ts'
+import { gitOriginPrefix } from '../../kb/writing/pushed-neurons.ts'
 import { candidateHeads } from '../../queue/heads/candidate-refs.ts'
 import { bareId, type Caller } from '../../rules/access/caller.ts'
 import { awaitingText } from '../../rules/deciding.ts'
 import { literalBlock } from '../../rules/text/literal.ts'
 import type { ForgePull } from '../../state/forge-links.ts'
-import type { PullRequest, Report } from '../forge-adapter.ts'
+import { isForgeError, type PullRequest, type Report } from '../forge-adapter.ts'
 import {
   agree,
   attempt,
   branchPrefix,
   callerOfAccount,
   callerOfLink,
-  isForgeError,
   isWithin,
   type Linked,
   newRow,

@@ -1,5 +1,5 @@
 import { undefinedOn } from '../../contract/errors.ts'
-import { mergeBase } from '../../git/history/ancestry.ts'
+import { mergeBase } from '../../git/history/history.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import type { CandidateRow } from '../../kb/projection/candidate-index.ts'

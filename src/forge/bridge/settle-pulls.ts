@@ -1,5 +1,5 @@
 import { undefinedOn } from '../../contract/errors.ts'
-import { isAncestor } from '../../git/history/ancestry.ts'
+import { isAncestor } from '../../git/history/history.ts'
 import { findCandidate } from '../../kb/projection/candidate-index.ts'
 import { mainRef } from '../../kb/refs/kb-refs.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
@@ -7,19 +7,9 @@ import { dismissCandidate, reopenCandidate } from '../../queue/decide-candidate.
 import { type Candidate, lastVerdict } from '../../rules/candidates/candidate.ts'
 import { oneLine } from '../../rules/text/lines.ts'
 import type { ForgePull } from '../../state/forge-links.ts'
-import type { PullRequest } from '../forge-adapter.ts'
+import { isForgeError, type PullRequest, unlessGone } from '../forge-adapter.ts'
 import { pushBranches } from './join-mains.ts'
-import {
-  agree,
-  attempt,
-  branchPrefix,
-  callerOfLink,
-  dismissRestLabel,
-  isForgeError,
-  type Linked,
-  type Seen,
-  unlessGone,
-} from './linked.ts'
+import { agree, attempt, branchPrefix, callerOfLink, dismissRestLabel, type Linked, type Seen } from './linked.ts'
 import { commentMarker, isOwnRemark } from './remarks.ts'
 
 /** Maximum number of accounts whose permissions are requested for one pull request. */

@@ -5,11 +5,10 @@ import type { Context } from '../../kb/context.ts'
 import { isUuid } from '../../rules/candidates/candidate-id.ts'
 import type { ForgeLink } from '../../state/forge-links.ts'
 import { inUse } from '../../system/concurrency/present-work.ts'
-import { type Delivery, ForgeError, type ForgeKind } from '../forge-adapter.ts'
+import { type Delivery, ForgeError, type ForgeKind, isForgeError } from '../forge-adapter.ts'
 import { retryAfter } from '../forge-http.ts'
 import { isSigned } from '../open-forge.ts'
 import { type BridgeOptions, ForgeBridge } from './forge-bridge.ts'
-import { isForgeError } from './linked.ts'
 import { readSecret } from './secret-reference.ts'
 
 /** Milliseconds between checks for links that are due, and for changes by the command line. */

@@ -1,9 +1,16 @@
 import { GitError } from '../git-error.ts'
-import { type GitObject, type ObjectInfo, type Oid, parentsOfCommit, treeOfCommit } from '../objects/object.ts'
-import { differingEntries, folderMode, submoduleMode } from '../objects/tree.ts'
+import {
+  differingEntries,
+  folderMode,
+  type GitObject,
+  type ObjectInfo,
+  type Oid,
+  parentsOfCommit,
+  submoduleMode,
+  treeOfCommit,
+} from '../objects/object.ts'
 import type { ReadableObjects, Repository } from '../repository.ts'
-import { CommitWalk, splitHistories } from './ancestry.ts'
-import { commitsBetween } from './history.ts'
+import { CommitWalk, commitsBetween, splitHistories } from './history.ts'
 
 /**
  * Returns every object reachable from some objects, including these. Visits only the differences between a commit and its first parent.

@@ -3,9 +3,8 @@ import { mkdir, readdir, rm, stat, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasCode } from '../../system/error-code.ts'
 import { GitError } from '../git-error.ts'
-import type { GitObject, ObjectInfo } from '../objects/object.ts'
+import { decodeEntry, type GitObject, type ObjectInfo, sortKey } from '../objects/object.ts'
 import { keptByUs, packPath, publishPack, type StagedPack, stageReceivedPack } from '../objects/pack-files.ts'
-import { decodeEntry, sortKey } from '../objects/tree.ts'
 import { meterPack, type PackLimits, PackRefused } from '../serve/pack-meter.ts'
 
 const modes: ReadonlySet<string> = new Set(['100644', '100664', '100755', '120000', '160000', '40000'])

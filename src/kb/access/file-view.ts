@@ -1,6 +1,5 @@
-import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import { parseNeuronFile, shownContent } from '../../markdown/file/neuron-file.ts'
 import { isTestPath } from '../../markdown/file/test-file.ts'
-import { shownContent } from '../../markdown/shown-content.ts'
 import { fileNameKey } from '../../rules/links/file-target.ts'
 import type { LinkAddress } from '../../rules/links/link-target.ts'
 import { writtenLinks } from '../../rules/links/written-link.ts'

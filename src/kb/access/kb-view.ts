@@ -1,5 +1,4 @@
-import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
-import { accessIn } from '../../markdown/page-tags.ts'
+import { accessIn, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { type Access, type Audience, effectiveAudience, maySee } from '../../rules/access/audience.ts'
 import { actorOf, type Caller } from '../../rules/access/caller.ts'
 import { type Source, tagsOf } from '../../state/sources/source.ts'

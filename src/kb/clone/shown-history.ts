@@ -1,7 +1,11 @@
 import { longTimeLimit, runGit } from '../../git/native/git-process.ts'
-import { formatNeuron, type NeuronFile, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
-import { accessIn } from '../../markdown/page-tags.ts'
-import { shownContent } from '../../markdown/shown-content.ts'
+import {
+  accessIn,
+  formatNeuron,
+  type NeuronFile,
+  parseNeuronFile,
+  shownContent,
+} from '../../markdown/file/neuron-file.ts'
 import { pauses } from '../../system/pauses.ts'
 import type { KbView } from '../access/kb-view.ts'
 import { type NamedSources, shownFields } from '../access/shown-fields.ts'

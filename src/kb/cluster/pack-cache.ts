@@ -1,8 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto'
-import { createReadStream, statSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { statSync } from 'node:fs'
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { corruptObject, GitError } from '../../git/git-error.ts'
 import { missingIds } from '../../git/history/reachable.ts'
 import type { Oid } from '../../git/objects/object.ts'
@@ -26,6 +25,7 @@ import type { PackEntry, Repositories } from '../../state/directory/repositories
 import { PackNotFound, type PackStore } from '../../state/s3/s3-packs.ts'
 import { forEachAtOnce } from '../../system/concurrency/for-each-at-once.ts'
 import { readIfThere } from '../../system/read-if-there.ts'
+import { sha256OfFile } from '../../system/received-file.ts'
 
 /** Content of the `.keep` file of a pack that the store has. git does not repack its objects, and never removes it. */
 const storedMark = 'ganglion-stored\n'
@@ -145,11 +145,10 @@ export async function putPack(
   packs: Pick<PackStore, 'put'>,
   { kbId, name, path }: { kbId: string; name: string; path: string },
 ): Promise<PackEntry> {
-  const hash = createHash('sha256')
-  await pipeline(createReadStream(path), hash)
+  const sha256 = await sha256OfFile(path)
   const { size } = await stat(path)
   const key = `${kbId}/${name}-${randomBytes(4).toString('hex')}.pack`
-  await packs.put(key, { path, size, sha256: hash.digest('hex') })
+  await packs.put(key, { path, size, sha256 })
   return { key, name, size }
 }
 

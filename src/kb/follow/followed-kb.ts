@@ -1,5 +1,4 @@
-import { isAncestor } from '../../git/history/ancestry.ts'
-import { type HistoryEntry, isOnFirstParentLine, readCommits } from '../../git/history/history.ts'
+import { type HistoryEntry, isAncestor, isOnFirstParentLine, readCommits } from '../../git/history/history.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { Heads } from '../../git/ref-store.ts'
 import { Repository, type TreeChange } from '../../git/repository.ts'

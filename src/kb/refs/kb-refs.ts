@@ -1,5 +1,4 @@
-import { encodeCommit, type GitObject, hashObject, type Oid } from '../../git/objects/object.ts'
-import { Tree } from '../../git/objects/tree.ts'
+import { encodeCommit, type GitObject, hashObject, type Oid, Tree } from '../../git/objects/object.ts'
 import type { Repository } from '../../git/repository.ts'
 import { commitMessage, committer } from './commit-message.ts'
 

@@ -3,9 +3,7 @@ import type { Awaiting } from '../../contract/envelope.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { Staging } from '../../git/staging.ts'
-import { editNeuron, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
-import { allTags } from '../../markdown/page-tags.ts'
-import { hiddenLines } from '../../markdown/shown-content.ts'
+import { allTags, editNeuron, hiddenLines, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { accessClass } from '../../rules/access/audience.ts'
 import {
   type Actor,

@@ -2,17 +2,18 @@ import { GanglionError } from '../../contract/errors.ts'
 import { trailersOf } from '../../git/history/trailers.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { Staging } from '../../git/staging.ts'
-import { formatCandidate } from '../../markdown/file/candidate-file.ts'
+import { formatCandidate, parseCandidate, roomInRecord } from '../../markdown/file/candidate-file.ts'
 import { type Actor, type Candidate, candidatePath, type Decision } from '../../rules/candidates/candidate.ts'
 import { awaitingText } from '../../rules/deciding.ts'
 import { firstComeNeurons } from '../../rules/neurons/first-come.ts'
 import { inZone } from '../../rules/policy.ts'
 import { readForIndex } from '../follow/followed-kb.ts'
 import type { FileContents, KnowledgeBase } from '../knowledge-base.ts'
-import { hasCandidate, indexCandidate } from '../projection/candidate-index.ts'
+import { hasCandidate, indexCandidate, pendingForTarget } from '../projection/candidate-index.ts'
 import { indexCommit } from '../projection/neuron-index.ts'
+import { freeNumberAfter, highestNumber } from '../projection/version-queries.ts'
 import { commitMessage, committer, type Removal, removalTrailers, signatureOf } from '../refs/commit-message.ts'
-import { mainRef, queueRef } from '../refs/kb-refs.ts'
+import { formatSeqFloor, mainRef, queueRef, seqFloorPath } from '../refs/kb-refs.ts'
 import { admitted, requirePlaces } from '../within-limits.ts'
 import { approverTrailers, awaitedApprovals, type Decided } from './approvals.ts'
 
@@ -118,4 +119,68 @@ export function proposalMessage(candidates: readonly Candidate[], part = ''): st
   const verb = (others.length === 0 && action && verbs[action]) || 'Propose'
   const ids = candidates.map(({ id }): [string, string] => ['Candidate', id])
   return commitMessage(`${verb} ${what}${part}`, [...ids, ['Connector', first?.connector ?? '']])
+}
+
+const maxComments = 200
+/** Bytes of a record that comments and versions of its sender may not use, so that later decisions still fit. */
+export const keptForDecisions = 64 * 1024
+
+export async function recordCandidate(
+  kb: KnowledgeBase,
+  staging: Staging,
+  candidate: Candidate,
+  verb: 'Propose' | 'Dismiss' | 'Reopen' | 'Comment on' | 'Revise' | 'Ask for changes of' | 'Assign',
+): Promise<void> {
+  const { id, kind, connector, title, createdBy, createdAt } = candidate
+  const { by, at } = candidate.decisions.at(-1) ?? { by: createdBy, at: createdAt }
+  const message = commitMessage(`${verb} "${title}"`, { Candidate: id, Kind: kind, Connector: connector })
+  await commitToQueue(kb, staging, [candidate], { by, at: new Date(at), message })
+}
+
+/** Returns the pending candidates of a connector for a Neuron. Must run within a write. */
+export async function pendingRecords(
+  kb: KnowledgeBase,
+  staging: Staging,
+  of: Parameters<typeof pendingForTarget>[1],
+): Promise<Candidate[]> {
+  const rows = pendingForTarget(kb.projection.write, of)
+  return Promise.all(rows.map(async ({ blob }) => parseCandidate(await staging.readText(blob))))
+}
+
+export function withDecision(candidate: Candidate, decision: Decision): Candidate {
+  const decisions = [...candidate.decisions, decision]
+  const isComment = decision.action === 'comment'
+  const comments = decisions.filter(({ action }) => action === 'comment').length
+  const room = roomInRecord({ ...candidate, decisions }) - (isComment ? keptForDecisions : 0)
+  if (room < 0 || (isComment && comments > maxComments)) throw new GanglionError('record_full')
+  return { ...candidate, decisions }
+}
+
+/** Returns the number of the next seqId: above every assigned one, and above the floor of a restore; never one that main had. */
+export function nextNumber({ projection }: KnowledgeBase): number {
+  return freeNumberAfter(projection.write, Math.max(highestNumber(projection.write), projection.seqFloor()))
+}
+
+/** Returns a function that gives the numbers of the next seqIds. Must run within a write, before any of them is staged. */
+export function nextNumbers(kb: KnowledgeBase): () => number {
+  let number: number | undefined
+  return () => {
+    number = number === undefined ? nextNumber(kb) : freeNumberAfter(kb.projection.write, number)
+    return number
+  }
+}
+
+/** Reserves all seqIds up to the number `floor`. Must run within a write. */
+export async function raiseSeqFloor(
+  kb: KnowledgeBase,
+  staging: Staging,
+  { floor, actor, at }: { floor: number; actor: Actor; at: Date },
+): Promise<void> {
+  await staging.commit(queueRef, {
+    changes: new Map([[seqFloorPath, formatSeqFloor(floor)]]),
+    message: commitMessage(`Begin seqIds above ${floor}`, { 'Knowledge-Base': kb.identity.id }),
+    author: signatureOf(actor, at),
+    committer: committer(at),
+  })
+  kb.projection.setSeqFloor(floor)
 }

@@ -12,8 +12,7 @@ import type { FileContents } from '../knowledge-base.ts'
 import { freePagePath } from '../new-path.ts'
 import { blobAtPath, filesAtKey } from '../projection/file-queries.ts'
 import { seqIdsOfDocument } from '../projection/version-queries.ts'
-import type { Origin } from './git-candidate.ts'
-import type { PushedNeuron } from './pushed-neurons.ts'
+import type { Origin, PushedNeuron } from './pushed-neurons.ts'
 import { type PushView, type SubmittedNeuron, submittedNeurons } from './submitted-neurons.ts'
 
 /** Changes that a push whose base is behind main makes to the present main. */

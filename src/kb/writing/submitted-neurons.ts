@@ -1,4 +1,4 @@
-import { isAncestor } from '../../git/history/ancestry.ts'
+import { isAncestor } from '../../git/history/history.ts'
 import { type Oid, parentsOfCommit } from '../../git/objects/object.ts'
 import type { TreeChange } from '../../git/repository.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
@@ -14,10 +14,9 @@ import {
   findCandidate,
 } from '../projection/candidate-index.ts'
 import { findNeuron } from '../projection/neuron-queries.ts'
-import { connectorOf, gitFingerprint, gitOriginOf, type Origin } from './git-candidate.ts'
 import type { MainView } from './merge-candidate.ts'
 import { type ProposalView, proposalOf } from './proposal.ts'
-import type { PushedNeuron } from './pushed-neurons.ts'
+import { connectorOf, gitFingerprint, gitOriginOf, type Origin, type PushedNeuron } from './pushed-neurons.ts'
 
 /** Main as seen by a push whose base is behind it. */
 export type PushView = ProposalView & {

@@ -21,6 +21,8 @@ import { isBlocked } from '../projection/file-queries.ts'
 import type { Projection } from '../projection/projection.ts'
 import { documentOfSeqId } from '../projection/version-queries.ts'
 import type { Removal } from '../refs/commit-message.ts'
+import { nextNumbers, withDecision } from './commits.ts'
+import { type LostHistory, noLostHistory } from './lost-history.ts'
 import {
   connectorOf,
   type GitCandidateOptions,
@@ -29,13 +31,13 @@ import {
   gitMetadata,
   gitOriginOf,
   madeAgain,
+  movedFrom,
   namedCandidate,
+  type PushedNeuron,
+  PushRefused,
   pageParts,
   revised,
-} from './git-candidate.ts'
-import { type LostHistory, noLostHistory } from './lost-history.ts'
-import { movedFrom, type PushedNeuron, PushRefused } from './pushed-neurons.ts'
-import { nextNumbers, withDecision } from './record.ts'
+} from './pushed-neurons.ts'
 import { type ChangedFiles, followFiles } from './rename/follow-files.ts'
 import { type Followed, followRenames } from './rename/follow-renames.ts'
 import { namesVisibleTo } from './rename/name-change.ts'

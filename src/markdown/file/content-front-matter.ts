@@ -1,5 +1,5 @@
 import { type Access, accessClass } from '../../rules/access/audience.ts'
-import type { YamlMap } from '../yaml/plain-yaml.ts'
+import type { YamlMap } from '../yaml/yaml.ts'
 import { withFrontMatter } from './foreign-front-matter.ts'
 import { fileLayout, namesWhoSees, opensHidden, parseFrontMatter } from './front-matter.ts'
 import { isSpelled, readNeuronFields, spelledKeys } from './neuron-fields.ts'

@@ -1,8 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isMap, isScalar, type Node, type Pair } from 'yaml'
 import { GanglionError } from '../../contract/errors.ts'
-import { readPlainYaml, type YamlMap, type YamlValue } from '../yaml/plain-yaml.ts'
-import { definedEntries, parseYaml, parseYamlDocument, type YamlInput, type YamlInputMap } from '../yaml/yaml.ts'
+import {
+  definedEntries,
+  parseYaml,
+  parseYamlDocument,
+  readPlainYaml,
+  type YamlInput,
+  type YamlInputMap,
+  type YamlMap,
+  type YamlValue,
+} from '../yaml/yaml.ts'
 import { entryLines, fileLayout, formatFrontMatter, formatValue, parseFrontMatter } from './front-matter.ts'
 
 /** Thrown if front matter cannot be edited because it cannot be parsed. A curator must correct it first. */

@@ -1,14 +1,16 @@
 import { createRequire } from 'node:module'
 import type { LineEnding } from '../../rules/text/line-endings.ts'
 import { type MendedYaml, mendYaml } from '../yaml/mend-yaml.ts'
-import { formatScalar, readPlainYaml, type YamlMap } from '../yaml/plain-yaml.ts'
 import {
   definedEntries,
   formatFlow,
+  formatScalar,
   maxYamlBytes,
   parseFullYaml,
+  readPlainYaml,
   type YamlInput,
   type YamlInputMap,
+  type YamlMap,
 } from '../yaml/yaml.ts'
 
 /** Problem of front matter. `line`: 1-based in the file. */

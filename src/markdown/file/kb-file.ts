@@ -1,8 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isCollection, isMap, type Node, parseDocument } from 'yaml'
 import { type KbSettings, parseKbSettings, type SettingsProblem } from '../../rules/kb-settings.ts'
-import type { YamlMap, YamlValue } from '../yaml/plain-yaml.ts'
-import { parseYaml, parseYamlDocument, stringifyYaml, type YamlInput, type YamlInputMap } from '../yaml/yaml.ts'
+import {
+  parseYaml,
+  parseYamlDocument,
+  stringifyYaml,
+  type YamlInput,
+  type YamlInputMap,
+  type YamlMap,
+  type YamlValue,
+} from '../yaml/yaml.ts'
 import {
   applySplices,
   columnOf,

@@ -3,7 +3,7 @@ import { faultOf } from '../../contract/faults.ts'
 import * as answered from '../../contract/neurons.ts'
 import { EdgeType, SeqId } from '../../contract/vocabulary.ts'
 import type { NeuronFields } from '../../rules/neurons/neuron.ts'
-import type { YamlMap, YamlValue } from '../yaml/plain-yaml.ts'
+import type { YamlMap, YamlValue } from '../yaml/yaml.ts'
 
 /** Problem of a front matter key. */
 export type FieldFinding = { key: string; rule: string; severity: 'error' | 'warning'; message: string }

@@ -1,7 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { Access } from '../../rules/access/audience.ts'
+import type { KbSettings } from '../../rules/kb-settings.ts'
 import type { Finding, NeuronFields } from '../../rules/neurons/neuron.ts'
-import type { YamlValue } from '../yaml/plain-yaml.ts'
-import type { YamlInput, YamlInputMap } from '../yaml/yaml.ts'
+import { joinTags } from '../../rules/neurons/tag.ts'
+import { unixLines } from '../../rules/text/line-endings.ts'
+import { withoutComments } from '../comments.ts'
+import { inlineTags } from '../inline-tags.ts'
+import { linesOf } from '../parse/split-blocks.ts'
+import type { YamlInput, YamlInputMap, YamlValue } from '../yaml/yaml.ts'
 import {
   fileLayout,
   formatFrontMatter,
@@ -107,4 +113,46 @@ function toEntries(fields: NeuronChanges): YamlInputMap {
 function toInput(key: keyof NeuronFields, value: NeuronChanges[keyof NeuronFields]): YamlInput | undefined {
   if (value === undefined || value === false) return undefined
   return Array.isArray(value) && value.length === 0 && key !== 'audience' ? undefined : value
+}
+
+type Page = Pick<NeuronFile, 'fields' | 'extra' | 'content'>
+
+/** Returns all tags of a page: those of its front matter, and those of its text if the settings count them. */
+export function allTags(page: Page, { inlineTags: isCounted }: Pick<KbSettings, 'inlineTags'>): string[] {
+  const found = isCounted ? inlineTags(shownContent(page)).map(({ tag }) => tag) : []
+  return joinTags(page.fields.tags, found)
+}
+
+/** Returns the audience and tags of a page, which decide who may see it. */
+export function accessIn(page: Page, settings: Pick<KbSettings, 'inlineTags'>): Access {
+  return { audience: page.fields.audience, tags: allTags(page, settings) }
+}
+
+/** Matches the Excalidraw plugin's data in a drawing's page: from one of these headings to the end. */
+const drawingData = /^#{1,6}[ \t]+(?:Excalidraw Data|Text Elements|Element Links|Embedded Files|Drawing)[ \t]*$/im
+/** Matches the plugin's notice for people who open the page elsewhere. */
+const drawingBanner = /^==⚠.*$/m
+
+/**
+ * Returns the part of a Neuron's content that readers see and that is searched and linked: all but Obsidian's comments and the data of an
+ * Excalidraw drawing. Keeps line numbers; lines end in LF. Curators see all of the content.
+ */
+export function shownContent({ content, extra }: Pick<NeuronFile, 'content' | 'extra'>): string {
+  const written = unixLines(content)
+  const shown = withoutComments('excalidraw-plugin' in extra ? withoutDrawing(written) : written)
+  return shown === written ? written : shown.trimEnd()
+}
+
+/** Returns the lines of a content that are hidden from readers, wholly or in part. */
+export function hiddenLines(file: Pick<NeuronFile, 'content' | 'extra'>): string[] {
+  const content = shownContent(file)
+  if (content === unixLines(file.content)) return []
+  const shown = linesOf(content).map(({ text }) => text.trimEnd())
+  const lines = linesOf(file.content).map(({ text }) => text.trimEnd())
+  return lines.filter((line, at) => line !== (shown[at] ?? ''))
+}
+
+function withoutDrawing(content: string): string {
+  const end = drawingData.exec(content)?.index ?? content.length
+  return content.slice(0, end).replace(drawingBanner, '')
 }

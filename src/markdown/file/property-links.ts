@@ -1,6 +1,6 @@
 import type { WikiLink } from '../../rules/neurons/neuron.ts'
 import { linksInLine } from '../links/pattern-links.ts'
-import type { YamlMap, YamlValue } from '../yaml/plain-yaml.ts'
+import type { YamlMap, YamlValue } from '../yaml/yaml.ts'
 
 /** Link in a curator's own front matter, which has no line of the content. */
 export type PropertyLink = Omit<WikiLink, 'line'>

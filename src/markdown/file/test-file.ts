@@ -3,8 +3,7 @@ import { AnswerTest, maxTestFileBytes, maxTests } from '../../contract/answer-te
 import { faultOf } from '../../contract/faults.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
 import { lineFinder, oneLine } from '../../rules/text/lines.ts'
-import type { YamlValue } from '../yaml/plain-yaml.ts'
-import { parseFullYaml, parseYamlDocument } from '../yaml/yaml.ts'
+import { parseFullYaml, parseYamlDocument, type YamlValue } from '../yaml/yaml.ts'
 
 /** Answer test with the 1-based line of its start. */
 export type PlacedTest = { line: number; test: AnswerTest }

@@ -4,7 +4,7 @@ import { unixLines } from '../../rules/text/line-endings.ts'
 import { entryLines, fileLayout, parseFrontMatter } from '../file/front-matter.ts'
 import { editFrontMatter, FrontMatterError } from '../file/front-matter-edit.ts'
 import { editNeuron, parseNeuronFile } from '../file/neuron-file.ts'
-import type { YamlMap, YamlValue } from '../yaml/plain-yaml.ts'
+import type { YamlMap, YamlValue } from '../yaml/yaml.ts'
 
 /**
  * Merges three versions of a page: front matter by keys, as in `mergeBlocks`, and content by lines. Line numbers of conflicts refer to the

@@ -4,10 +4,9 @@ import { type NeuronName, namesOf } from '../../rules/links/link-target.ts'
 import { type WrittenLink, writtenLinks } from '../../rules/links/written-link.ts'
 import type { Verified, WikiLink } from '../../rules/neurons/neuron.ts'
 import { withoutOrigin } from '../../rules/neurons/sentence-origins.ts'
-import { parseNeuronFile } from '../file/neuron-file.ts'
+import { parseNeuronFile, shownContent } from '../file/neuron-file.ts'
 import type { InlineTag } from '../inline-tags.ts'
 import { neuronTitle } from '../neuron-title.ts'
-import { shownContent } from '../shown-content.ts'
 
 /** Fields of a Neuron's file that tables store. */
 export type IndexedNeuron = {

@@ -11,7 +11,7 @@ import { formatDestination } from '../links/markdown-link.ts'
 import { linkPattern, linksInLine } from '../links/pattern-links.ts'
 import { parseWikiLinkText } from '../parse/wiki-link-text.ts'
 import type { ParserPool } from '../pool/parser-pool.ts'
-import type { YamlMap, YamlValue } from '../yaml/plain-yaml.ts'
+import type { YamlMap, YamlValue } from '../yaml/yaml.ts'
 
 /** New target of a link, and the label to show if it differs from the target. */
 export type NewTarget = { target: string; alias?: string }

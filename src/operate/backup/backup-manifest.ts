@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto'
-import { constants, createReadStream } from 'node:fs'
+import { hash } from 'node:crypto'
+import { constants } from 'node:fs'
 import { copyFile, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative, sep } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import type { Kysely } from 'kysely'
 import { z } from 'zod'
 import { parseJson } from '../../contract/json.ts'
@@ -14,7 +13,7 @@ import { inTransaction } from '../../state/database/transaction.ts'
 import type { Sources } from '../../state/sources/sources.ts'
 import { forEachAtOnce } from '../../system/concurrency/for-each-at-once.ts'
 import { hasCode } from '../../system/error-code.ts'
-import type { ReceivedFile } from '../../system/received-file.ts'
+import { type ReceivedFile, sha256OfFile } from '../../system/received-file.ts'
 
 /** Thrown if a backup cannot be made at a place, or cannot be restored. */
 export class BackupError extends Error {}
@@ -69,7 +68,7 @@ export function withChecksum(manifest: Omit<Manifest, 'format' | 'sha256'>): Man
 }
 
 function checksumOf(content: object): string {
-  return createHash('sha256').update(JSON.stringify(content)).digest('hex')
+  return hash('sha256', JSON.stringify(content))
 }
 
 /** Reads a manifest. @throws {BackupError} if there is no complete backup, or one that this version cannot read */
@@ -107,7 +106,7 @@ export async function sumsOf(dir: string): Promise<Record<string, string>> {
   const sums: Record<string, string> = {}
   for (const path of paths.toSorted()) {
     const name = relative(dir, path).replaceAll(sep, '/')
-    if (name !== manifestName) sums[name] = isOfSource(name) ? basename(name) : await sumOf(path)
+    if (name !== manifestName) sums[name] = isOfSource(name) ? basename(name) : await sha256OfFile(path)
   }
   return sums
 }
@@ -124,7 +123,7 @@ export async function findDamage(
   const damage: string[] = []
   for (const [name, sum] of Object.entries(files)) {
     if (!sources && isOfSource(name)) continue
-    const found = await sumOf(join(dir, name)).catch((error: unknown) => {
+    const found = await sha256OfFile(join(dir, name)).catch((error: unknown) => {
       if (!hasCode(error, 'ENOENT', 'ENOTDIR')) throw error
     })
     if (found !== sum) damage.push(`${name} is ${found === undefined ? 'missing' : 'not what was written'}`)
@@ -140,12 +139,6 @@ export async function requireUndamaged(dir: string, manifest: Manifest): Promise
 
 function isOfSource(name: string): boolean {
   return name.startsWith('blobs/')
-}
-
-async function sumOf(path: string): Promise<string> {
-  const hash = createHash('sha256')
-  await pipeline(createReadStream(path), hash)
-  return hash.digest('hex')
 }
 
 const blobsAtOnce = 6
@@ -185,9 +178,9 @@ export async function readBlob(
 ): Promise<ReceivedFile | string> {
   if (!/^[0-9a-f]{64}$/.test(sha256)) return `a Source has the hash ${JSON.stringify(sha256)}, which is none`
   const path = blobPath(folder, sha256)
-  const hash = createHash('sha256')
+  let found: string
   try {
-    await pipeline(createReadStream(path), hash)
+    found = await sha256OfFile(path)
   } catch (error) {
     if (!hasCode(error, 'ENOENT', 'ENOTDIR')) throw error
     // Backups without this list were made without the bytes in a bucket.
@@ -196,7 +189,7 @@ export async function readBlob(
     }
     return `the backup has no bytes of ${sha256}`
   }
-  if (hash.digest('hex') !== sha256) return `the bytes of ${sha256} are damaged`
+  if (found !== sha256) return `the bytes of ${sha256} are damaged`
   return { path, sha256, size: (await stat(path)).size }
 }
 

@@ -1,7 +1,17 @@
 import { isUtf8 } from 'node:buffer'
 import { trailersOf } from '../../git/history/trailers.ts'
-import { hashObject, type ObjectType, type Oid, parentsOfCommit, treeOfCommit } from '../../git/objects/object.ts'
-import { folderMode, fromBinaryName, submoduleMode, Tree, toBinaryName } from '../../git/objects/tree.ts'
+import {
+  folderMode,
+  fromBinaryName,
+  hashObject,
+  type ObjectType,
+  type Oid,
+  parentsOfCommit,
+  submoduleMode,
+  Tree,
+  toBinaryName,
+  treeOfCommit,
+} from '../../git/objects/object.ts'
 import type { Repository } from '../../git/repository.ts'
 import { tryParseCandidate } from '../../markdown/file/candidate-file.ts'
 import { pauses } from '../../system/pauses.ts'

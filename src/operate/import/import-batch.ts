@@ -7,8 +7,7 @@ import { isBlocked } from '../../kb/projection/file-queries.ts'
 import { findNeuron, type NeuronRow } from '../../kb/projection/neuron-queries.ts'
 import { versionAt } from '../../kb/projection/version-queries.ts'
 import { commitMessage } from '../../kb/refs/commit-message.ts'
-import { commitToMain, commitToQueue } from '../../kb/writing/commits.ts'
-import { nextNumbers } from '../../kb/writing/record.ts'
+import { commitToMain, commitToQueue, nextNumbers } from '../../kb/writing/commits.ts'
 import { type ChangedFiles, followFiles } from '../../kb/writing/rename/follow-files.ts'
 import { aliasesToKeep } from '../../kb/writing/rename/name-change.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
@@ -19,6 +18,7 @@ import { mergeText } from '../../rules/neurons/merge.ts'
 import { formatSeqId } from '../../rules/neurons/seq-id.ts'
 import { pathKey } from '../../rules/paths/portable-path.ts'
 import { counted } from '../../rules/text/numbers.ts'
+import { type ImportedFields, type ImportNote, neuronOfNote } from './import-note.ts'
 import {
   type Additions,
   aliasesFor,
@@ -30,9 +30,8 @@ import {
   newCandidate,
   type PastCandidate,
   type ReadNote,
-} from './import-candidate.ts'
-import { type ImportedFields, type ImportNote, neuronOfNote } from './import-note.ts'
-import { wishedPath } from './import-plan.ts'
+  wishedPath,
+} from './import-plan.ts'
 
 export type ImportCounts = {
   created: number

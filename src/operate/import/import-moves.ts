@@ -1,8 +1,7 @@
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import type { BroughtNeuron } from '../../kb/projection/candidate-index.ts'
-import type { ReadNote } from './import-candidate.ts'
 import { foreignIdOf, type NoteOptions } from './import-note.ts'
-import type { ImportPlan } from './import-plan.ts'
+import type { ImportPlan, ReadNote } from './import-plan.ts'
 import { fileBatches, readNotes } from './read-notes.ts'
 
 /** Fields that identify a note independently of its path. */

@@ -9,11 +9,16 @@ import {
 } from '../../markdown/file/front-matter.ts'
 import { editFrontMatter } from '../../markdown/file/front-matter-edit.ts'
 import { readNeuronFields, spelledKeys } from '../../markdown/file/neuron-fields.ts'
-import { editNeuron, formatNeuron, type NeuronFile, parseNeuronFile } from '../../markdown/file/neuron-file.ts'
+import {
+  editNeuron,
+  formatNeuron,
+  type NeuronFile,
+  parseNeuronFile,
+  shownContent,
+} from '../../markdown/file/neuron-file.ts'
 import { inlineTags } from '../../markdown/inline-tags.ts'
 import { fileTitle, ownTitle } from '../../markdown/neuron-title.ts'
-import { shownContent } from '../../markdown/shown-content.ts'
-import type { YamlMap, YamlValue } from '../../markdown/yaml/plain-yaml.ts'
+import type { YamlMap, YamlValue } from '../../markdown/yaml/yaml.ts'
 import { isInternal } from '../../rules/access/audience.ts'
 import { checkConflictMarkers } from '../../rules/check/conflict-markers.ts'
 import { meantName } from '../../rules/links/tool-spellings.ts'

@@ -5,7 +5,7 @@ import { commitMessage } from '../../kb/refs/commit-message.ts'
 import { commitToQueue } from '../../kb/writing/commits.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import type { Actor, Candidate } from '../../rules/candidates/candidate.ts'
-import { importConnector, newCandidate } from './import-candidate.ts'
+import { importConnector, newCandidate } from './import-plan.ts'
 
 /** Fingerprint of a removal, in place of a note's hash. */
 const noFile = 'removed'

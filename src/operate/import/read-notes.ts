@@ -3,9 +3,8 @@ import { readFile } from 'node:fs/promises'
 import type { ParserPool } from '../../markdown/pool/parser-pool.ts'
 import { extractPictures, withoutPictureBytes } from '../../markdown/rewrite/embedded-pictures.ts'
 import { type Decoded, decodeText } from '../../sources/extract/decode-text.ts'
-import type { ReadNote } from './import-candidate.ts'
 import { type NoteOptions, type Notice, readNote } from './import-note.ts'
-import { maxNoteBytes, type PlannedFile, type Skipped } from './import-plan.ts'
+import { maxNoteBytes, type PlannedFile, type ReadNote, type Skipped } from './import-plan.ts'
 
 export type NoteNotice = { path: string } & Notice
 

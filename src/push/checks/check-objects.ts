@@ -1,5 +1,4 @@
-import type { Oid } from '../../git/objects/object.ts'
-import { folderMode, fromBinaryName, type GitTreeEntry } from '../../git/objects/tree.ts'
+import { folderMode, fromBinaryName, type GitTreeEntry, type Oid } from '../../git/objects/object.ts'
 import { type PushedFolder, pushedCommits, walkPushedTrees } from '../../git/pushed-objects.ts'
 import type { Repository } from '../../git/repository.ts'
 import { checkFile } from '../../rules/check/checked-file.ts'

@@ -1,7 +1,6 @@
 import { maxTestFiles } from '../../contract/answer-tests.ts'
 import { GitError } from '../../git/git-error.ts'
-import type { ObjectInfo, Oid } from '../../git/objects/object.ts'
-import { submoduleMode } from '../../git/objects/tree.ts'
+import { type ObjectInfo, type Oid, submoduleMode } from '../../git/objects/object.ts'
 import { PushTooLarge } from '../../git/pushed-objects.ts'
 import type { Repository, TreeChange } from '../../git/repository.ts'
 import { viewAs } from '../../kb/access/kb-view.ts'

@@ -15,10 +15,16 @@ import {
 } from '../../kb/projection/version-queries.ts'
 import { isByServer } from '../../kb/refs/commit-message.ts'
 import { commitToMain, commitToQueue } from '../../kb/writing/commits.ts'
-import { gitCandidate, madeAgain, pageParts } from '../../kb/writing/git-candidate.ts'
 import { type LostHistory, readLostHistory } from '../../kb/writing/lost-history.ts'
 import { approvalTrailers, subjectOf } from '../../kb/writing/push-main.ts'
-import { type PushedNeuron, PushRefused, withoutCopiedOrigin } from '../../kb/writing/pushed-neurons.ts'
+import {
+  gitCandidate,
+  madeAgain,
+  type PushedNeuron,
+  PushRefused,
+  pageParts,
+  withoutCopiedOrigin,
+} from '../../kb/writing/pushed-neurons.ts'
 import { takeNeurons, takePictures } from '../../kb/writing/take-neurons.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { neuronTitle } from '../../markdown/neuron-title.ts'

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { withoutComments } from '../../markdown/comments.ts'
 import { linkKey } from '../../rules/links/link-target.ts'
 import { cutText } from '../../rules/text/whole-characters.ts'
@@ -107,9 +107,8 @@ export class ModelCompiler {
     if (extracted.markdown.trim().length < shortest) return { pages: await compileDocument(input), warnings: [] }
     const { title = null } = extracted
     const markdown = withoutComments(extracted.markdown)
-    const key = createHash('sha256')
-      .update(JSON.stringify([version, client.model, scope, language, filename, title, markdown]))
-      .digest('hex')
+    const made = [version, client.model, scope, language, filename, title, markdown]
+    const key = hash('sha256', JSON.stringify(made))
     try {
       let draft = await drafts.find(key)
       if (draft === undefined) {

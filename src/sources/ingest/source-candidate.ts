@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Staging } from '../../git/staging.ts'
 import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import type { OriginRow } from '../../kb/projection/candidate-index.ts'
@@ -225,9 +225,7 @@ export function originOf({ editionOf }: IngestedSource, key: string): string {
 
 /** Returns a hash of a page's content, which does not depend on what became of it in the knowledge base. */
 export function fingerprintOf({ title, content, tags, place, edges, audience }: CompiledPage): string {
-  return createHash('sha256')
-    .update(JSON.stringify([title, content, tags, place, edges, ...(audience ?? [])]))
-    .digest('hex')
+  return hash('sha256', JSON.stringify([title, content, tags, place, edges, ...(audience ?? [])]))
 }
 
 function referenceTo({ id, filename, sha256 }: IngestedSource, { place }: CompiledPage): SourceReference {

@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
-import { CommitWalk, isAncestor, mergeBase } from '../../../src/git/history/ancestry.ts'
-import { commitsBetween, readCommits } from '../../../src/git/history/history.ts'
+import { CommitWalk, commitsBetween, isAncestor, mergeBase, readCommits } from '../../../src/git/history/history.ts'
 import { trailersOf } from '../../../src/git/history/trailers.ts'
 import { listFiles, Repository } from '../../../src/git/repository.ts'
 import { fc } from '../../support/properties.ts'

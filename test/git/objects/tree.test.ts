@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { hashObject } from '../../../src/git/objects/object.ts'
-import { Tree } from '../../../src/git/objects/tree.ts'
+import { hashObject, Tree } from '../../../src/git/objects/object.ts'
 import { fc, runs } from '../../support/properties.ts'
 
 const names = fc.string({ unit: fc.constantFrom('a', 'b', '.', '-', '0', '\xff', 'Z'), minLength: 1, maxLength: 3 })

@@ -1,8 +1,15 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { deflateSync } from 'node:zlib'
-import { encodeCommit, hashObject, type ObjectType, type Oid, treeOfCommit } from '../../../src/git/objects/object.ts'
-import { Tree, toBinaryName } from '../../../src/git/objects/tree.ts'
+import {
+  encodeCommit,
+  hashObject,
+  type ObjectType,
+  type Oid,
+  Tree,
+  toBinaryName,
+  treeOfCommit,
+} from '../../../src/git/objects/object.ts'
 import { nativeGitBytes } from './native-git.ts'
 
 export type Entry = { mode: string; name: string; oid: Oid }

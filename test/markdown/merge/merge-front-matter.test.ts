@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { formatFrontMatter, parseFrontMatter } from '../../../src/markdown/file/front-matter.ts'
 import { mergeBlocks, mergeFields } from '../../../src/markdown/merge/merge-page.ts'
-import type { YamlMap, YamlValue } from '../../../src/markdown/yaml/plain-yaml.ts'
+import type { YamlMap, YamlValue } from '../../../src/markdown/yaml/yaml.ts'
 import { fc } from '../../support/properties.ts'
 import { awkwardText, plainWord } from '../arbitraries.ts'
 

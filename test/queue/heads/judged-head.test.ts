@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { kbOfCandidate } from '../../../src/kb/kb-access.ts'
 import { findCandidate } from '../../../src/kb/projection/candidate-index.ts'
-import { recordCandidate } from '../../../src/kb/writing/record.ts'
+import { recordCandidate } from '../../../src/kb/writing/commits.ts'
 import { parseCandidate } from '../../../src/markdown/file/candidate-file.ts'
 import { readNeuron } from '../../../src/pages/read-neuron.ts'
 import { commentCandidate, dismissCandidate, reopenCandidate } from '../../../src/queue/decide-candidate.ts'

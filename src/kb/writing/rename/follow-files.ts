@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type NeuronFile, parseNeuronFile } from '../../../markdown/file/neuron-file.ts'
+import { type NeuronFile, parseNeuronFile, shownContent } from '../../../markdown/file/neuron-file.ts'
 import type { ParserPool } from '../../../markdown/pool/parser-pool.ts'
 import { isWritableTarget, type RetargetedLink, rewriteLinks } from '../../../markdown/rewrite/rewrite-links.ts'
-import { shownContent } from '../../../markdown/shown-content.ts'
 import {
   type FileLookup,
   fileNameKey,

@@ -1,6 +1,5 @@
-import { parseNeuronFile } from '../../../markdown/file/neuron-file.ts'
+import { accessIn, parseNeuronFile } from '../../../markdown/file/neuron-file.ts'
 import { neuronTitle } from '../../../markdown/neuron-title.ts'
-import { accessIn } from '../../../markdown/page-tags.ts'
 import { rewriteLinks, rewriteLinks as visitLinks } from '../../../markdown/rewrite/rewrite-links.ts'
 import { type Access, isSeenByMore } from '../../../rules/access/audience.ts'
 import { type LinkAddress, placeOf } from '../../../rules/links/link-target.ts'

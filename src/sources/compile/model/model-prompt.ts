@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { edgeTypes } from '../../../contract/enumerations.ts'
 import type { ModelRequest } from './model-client.ts'
@@ -80,8 +80,5 @@ function quoted(shown: Shown): string {
 
 /** Returns the mark around a text: its hash, which it cannot contain, and which makes prompts reproducible. */
 function markOf({ text, titles }: Shown): string {
-  return createHash('sha256')
-    .update(JSON.stringify([text, titles]))
-    .digest('hex')
-    .slice(0, 24)
+  return hash('sha256', JSON.stringify([text, titles])).slice(0, 24)
 }
