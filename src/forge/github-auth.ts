@@ -17,67 +17,58 @@ const clockSkew = 60
 const jwtLifetime = 540
 
 /** Provides the token of requests: a given one, or an App's token for one repository, which is valid for an hour. */
-export class GithubAuth {
-  readonly isApp: boolean
-  readonly #credential: ForgeCredential
-  readonly #context: Context
-  readonly #asApp: ForgeHttp
-  #installation: number | undefined
-  #token: Promise<{ token: string; expiresAt: number }> | undefined
+export function githubAuth(credential: ForgeCredential, context: Context) {
+  let installation: number | undefined
+  let made: Promise<{ token: string; expiresAt: number }> | undefined
+  const isApp = 'appId' in credential
+  const asApp = new ForgeHttp({
+    ...context,
+    authorize: async () => ({ authorization: `Bearer ${signedToken()}` }),
+  })
 
-  constructor(credential: ForgeCredential, context: Context) {
-    this.#credential = credential
-    this.#context = context
-    this.isApp = 'appId' in credential
-    this.#asApp = new ForgeHttp({
-      ...context,
-      authorize: async () => ({ authorization: `Bearer ${this.#jwt()}` }),
-    })
-  }
-
-  async token(): Promise<string> {
-    if ('token' in this.#credential) return this.#credential.token
-    const kept = await this.#token?.catch(() => undefined)
-    if (kept !== undefined && kept.expiresAt - this.#now().getTime() > minAccessMs) return kept.token
-    this.#token = this.#makeToken()
-    return (await this.#token).token
+  async function token(): Promise<string> {
+    if ('token' in credential) return credential.token
+    const kept = await made?.catch(() => undefined)
+    if (kept !== undefined && kept.expiresAt - present().getTime() > minAccessMs) return kept.token
+    made = makeToken()
+    return (await made).token
   }
 
   /** Drops the token; the next request gets a new one. */
-  forget(): void {
-    this.#token = undefined
-    this.#installation = undefined
+  function forget(): void {
+    made = undefined
+    installation = undefined
   }
 
-  async who(asToken: ForgeHttp) {
-    if (!this.isApp) {
+  async function who(asToken: ForgeHttp) {
+    if (!isApp) {
       const { login, name } = await asToken.get('/user', UserAnswer)
       return { id: login, name: name ?? login }
     }
-    const app = await this.#asApp.get('/app', AppAnswer)
+    const app = await asApp.get('/app', AppAnswer)
     if (app === null) throw new ForgeError('refused', 'there is no such GitHub App')
     return { id: `${app.slug ?? app.name}[bot]`, name: app.name }
   }
 
-  async #makeToken(): Promise<{ token: string; expiresAt: number }> {
-    const { owner, repo } = this.#context
-    this.#installation ??= (
-      await this.#asApp.get(`/repos/${owner}/${repo}/installation`, GithubInstallation).catch((error: unknown) => {
+  async function makeToken(): Promise<{ token: string; expiresAt: number }> {
+    const { owner, repo } = context
+    installation ??= (
+      await asApp.get(`/repos/${owner}/${repo}/installation`, GithubInstallation).catch((error: unknown) => {
         if (!isForgeError(error, 'gone')) throw error
         const message = `the GitHub App is not installed on ${owner}/${repo}: install it there, or unlink the knowledge base`
         throw new ForgeError('refused', message, { cause: error })
       })
     ).id
-    const path = `/app/installations/${this.#installation}/access_tokens`
-    const answer = await this.#asApp.send('POST', path, { repositories: [repo] }, InstallationToken)
+    const path = `/app/installations/${installation}/access_tokens`
+    const answer = await asApp.send('POST', path, { repositories: [repo] }, InstallationToken)
     return { token: answer.token, expiresAt: Date.parse(answer.expires_at) }
   }
 
   /** Returns a JSON Web Token (RFC 7519) signed by the App. @throws {ForgeError} `refused` if the key is invalid */
-  #jwt(): string {
-    if ('token' in this.#credential) throw new ForgeError('refused', 'a token is no GitHub App')
-    const { appId, privateKey } = this.#credential
-    const now = Math.floor(this.#now().getTime() / 1000)
+  function signedToken(): string {
+    if ('token' in credential) throw new ForgeError('refused', 'a token is no GitHub App')
+    const { appId, privateKey } = credential
+    const now = Math.floor(present().getTime() / 1000)
     const parts = [
       { alg: 'RS256', typ: 'JWT' },
       { iat: now - clockSkew, exp: now + jwtLifetime, iss: appId },
@@ -91,7 +82,9 @@ export class GithubAuth {
     }
   }
 
-  #now(): Date {
-    return this.#context.now?.() ?? new Date()
+  function present(): Date {
+    return context.now?.() ?? new Date()
   }
+
+  return { isApp, token, forget, who }
 }

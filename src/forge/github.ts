@@ -20,7 +20,7 @@ import {
   type Report,
 } from './forge-adapter.ts'
 import { ForgeHttp } from './forge-http.ts'
-import { GithubAuth } from './github-auth.ts'
+import { githubAuth } from './github-auth.ts'
 
 /** Fields that are read from GitHub's answers; see the description of the REST API, version 2022-11-28. */
 const User = z.object({ login: z.string() })
@@ -89,7 +89,7 @@ export function openGithub(options: AdapterOptions): Forge {
     },
     ...{ owner, repo },
   }
-  const auth = new GithubAuth(options.credential, context)
+  const auth = githubAuth(options.credential, context)
   const http = new ForgeHttp({
     ...context,
     writePauseMs: options.writePauseMs ?? writePauseMs,

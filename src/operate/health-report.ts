@@ -33,51 +33,44 @@ type Sizes = Pick<HealthReport, 'kbs' | 'sources'>
 /** Milliseconds for which sizes are cached: a repository may have thousands of files. */
 const sizesHoldMs = 60_000
 
-export const healthReports = onePer((ctx: Context) => new HealthReports(ctx))
-
 /** Creates reports for the health page. Measures sizes at most once a minute. */
-class HealthReports {
-  readonly #ctx: Context
+export const healthReports = onePer((ctx: Context) => {
   /** Sizes by tenant. */
-  readonly #sizes = new LRUCache<string, Promise<Sizes>>({ max: 1_000, ttl: sizesHoldMs })
+  const measured = new LRUCache<string, Promise<Sizes>>({ max: 1_000, ttl: sizesHoldMs })
 
-  constructor(ctx: Context) {
-    this.#ctx = ctx
-  }
-
-  async read({ tenantId }: Pick<Caller, 'tenantId'>): Promise<HealthReport> {
-    const { directory, markers, tenants } = this.#ctx
+  async function read({ tenantId }: Pick<Caller, 'tenantId'>): Promise<HealthReport> {
+    const { directory, markers, tenants } = ctx
     const isAlone = (await tenants.list()).length === 1
     return {
       version: packageVersion,
-      problems: await health(this.#ctx).problems(),
+      problems: await health(ctx).problems(),
       backedUpAt: await markers.find('backup'),
-      ...(await this.#sizesOf(tenantId)),
-      shared: isAlone
-        ? { database: await this.#ctx.database.size(), freeDisk: await directory.freeRatio() }
-        : undefined,
-      verification: verifications(this.#ctx).latest(tenantId),
+      ...(await sizesOf(tenantId)),
+      shared: isAlone ? { database: await ctx.database.size(), freeDisk: await directory.freeRatio() } : undefined,
+      verification: verifications(ctx).latest(tenantId),
     }
   }
 
-  #sizesOf(tenantId: string): Promise<Sizes> {
-    const known = this.#sizes.get(tenantId)
+  function sizesOf(tenantId: string): Promise<Sizes> {
+    const known = measured.get(tenantId)
     if (known !== undefined) return known
-    const sizes = this.#measure(tenantId)
-    this.#sizes.set(tenantId, sizes)
-    sizes.catch(() => this.#sizes.delete(tenantId))
+    const sizes = measure(tenantId)
+    measured.set(tenantId, sizes)
+    sizes.catch(() => measured.delete(tenantId))
     return sizes
   }
 
-  async #measure(tenantId: string): Promise<Sizes> {
-    const { knowledgeBases, directory, sources } = this.#ctx
-    const open = new Map((await this.#ctx.kbs.all()).map((kb) => [kb.identity.id, kb]))
+  async function measure(tenantId: string): Promise<Sizes> {
+    const { knowledgeBases, directory, sources } = ctx
+    const open = new Map((await ctx.kbs.all()).map((kb) => [kb.identity.id, kb]))
     const kbs: HealthReport['kbs'] = []
     for (const { id, slug } of await knowledgeBases.list(tenantId)) {
       const [repository, index] = [await folderSize(directory.repository(id)), await folderSize(directory.index(id))]
       const kb = open.get(id)
-      kbs.push({ slug, repository, index, meaning: kb && kbSearch(kb, this.#ctx).embedder?.progress })
+      kbs.push({ slug, repository, index, meaning: kb && kbSearch(kb, ctx).embedder?.progress })
     }
     return { kbs, sources: await sources.totalSize(tenantId) }
   }
-}
+
+  return { read }
+})

@@ -36,113 +36,101 @@ type Step<T> = AsyncGenerator<Buffer, T>
  * @throws {PackRefused}
  */
 export async function* meterPack(pack: AsyncIterator<Buffer>, limits: PackLimits): AsyncGenerator<Buffer> {
-  yield* new PackMeter(pack, limits).run()
-}
+  /** Received bytes that were not passed on yet. `checked`: number of those that are checked. */
+  let bytes: Buffer = Buffer.alloc(0)
+  let checked = 0
+  let unpacked = 0
+  let untilPause = syncBeforePause
 
-class PackMeter {
-  readonly #pack: AsyncIterator<Buffer>
-  readonly #limits: PackLimits
-  /** Received bytes that were not passed on yet. `#checked`: number of those that are checked. */
-  #bytes: Buffer = Buffer.alloc(0)
-  #checked = 0
-  #unpacked = 0
-  #untilPause = syncBeforePause
-
-  constructor(pack: AsyncIterator<Buffer>, limits: PackLimits) {
-    this.#pack = pack
-    this.#limits = limits
-  }
-
-  async *run(): Step<void> {
+  async function* run(): Step<void> {
     try {
-      const header = yield* this.#require(headerBytes)
+      const header = yield* demand(headerBytes)
       if (header.toString('latin1', 0, 4) !== 'PACK') throw corrupt()
-      const [objects, { maxObjects }] = [header.readUInt32BE(8), this.#limits]
+      const [objects, { maxObjects }] = [header.readUInt32BE(8), limits]
       if (objects > maxObjects) throw new PackRefused(`The pack has ${objects} objects; ${maxObjects} are allowed.`)
-      this.#checked += headerBytes
-      for (let n = 0; n < objects; n++) yield* this.#checkObject()
+      checked += headerBytes
+      for (let n = 0; n < objects; n++) yield* checkObject()
     } catch (error) {
       if (error !== ended) throw error
     }
     // Passes on the checksum, or the rest of a pack that ends too early.
-    do yield this.#bytes
-    while (await this.#receive(this.#bytes.length))
+    do yield bytes
+    while (await receive(bytes.length))
   }
 
-  get #rest(): Buffer {
-    return this.#bytes.subarray(this.#checked)
+  function rest(): Buffer {
+    return bytes.subarray(checked)
   }
 
   /** Waits for more bytes, and drops those already passed on. Returns false at the end. */
-  async #receive(passed: number): Promise<boolean> {
-    const { done, value } = await this.#pack.next()
+  async function receive(passed: number): Promise<boolean> {
+    const { done, value } = await pack.next()
     if (done === true) return false
-    const kept = this.#bytes.subarray(passed)
-    this.#bytes = kept.length === 0 ? value : Buffer.concat([kept, value])
-    this.#checked -= passed
+    const kept = bytes.subarray(passed)
+    bytes = kept.length === 0 ? value : Buffer.concat([kept, value])
+    checked -= passed
     return true
   }
 
   /** Passes on checked bytes, and waits for more. Returns false at the end. */
-  async *#more(): Step<boolean> {
-    const passed = this.#checked
-    if (passed > 0) yield this.#bytes.subarray(0, passed)
-    const isMore = await this.#receive(passed)
-    if (!isMore) [this.#bytes, this.#checked] = [this.#rest, 0]
+  async function* more(): Step<boolean> {
+    const passed = checked
+    if (passed > 0) yield bytes.subarray(0, passed)
+    const isMore = await receive(passed)
+    if (!isMore) [bytes, checked] = [rest(), 0]
     return isMore
   }
 
-  async *#require(length: number): Step<Buffer> {
-    while (this.#rest.length < length) if (!(yield* this.#more())) throw ended
-    return this.#rest.subarray(0, length)
+  async function* demand(length: number): Step<Buffer> {
+    while (rest().length < length) if (!(yield* more())) throw ended
+    return rest().subarray(0, length)
   }
 
-  async *#checkObject(): Step<void> {
-    while (this.#rest.length < maxHeadBytes) if (!(yield* this.#more())) break
-    const head = this.#readHead()
-    this.#count(head.size)
-    this.#checked += head.length
-    const content =
-      (head.size <= maxSyncBytes && (await this.#inflateAtOnce(head.size))) || (yield* this.#inflate(head.size))
+  async function* checkObject(): Step<void> {
+    while (rest().length < maxHeadBytes) if (!(yield* more())) break
+    const head = readHead()
+    count(head.size)
+    checked += head.length
+    const content = (head.size <= maxSyncBytes && (await inflateAtOnce(head.size))) || (yield* inflate(head.size))
     if ('type' in head) return
     try {
-      this.#count(resultSize(content))
+      count(resultSize(content))
     } catch (error) {
       throw error instanceof PackRefused ? error : corrupt()
     }
   }
 
-  #readHead(): ReturnType<typeof decodeEntryHead> {
+  function readHead(): ReturnType<typeof decodeEntryHead> {
     try {
-      return decodeEntryHead(this.#rest.subarray(0, maxHeadBytes))
+      return decodeEntryHead(rest().subarray(0, maxHeadBytes))
     } catch {
-      throw this.#rest.length < maxHeadBytes ? ended : corrupt()
+      throw rest().length < maxHeadBytes ? ended : corrupt()
     }
   }
 
-  #count(size: number): void {
-    const { maxObjectBytes, maxUnpackedBytes } = this.#limits
-    this.#unpacked += size
+  function count(size: number): void {
+    const { maxObjectBytes, maxUnpackedBytes } = limits
+    unpacked += size
     if (size > maxObjectBytes) {
       throw new PackRefused(
         `The pack has an object of ${inMegabytes(size)}; ${inMegabytes(maxObjectBytes)} are allowed.`,
       )
     }
-    if (this.#unpacked > maxUnpackedBytes) {
+    if (unpacked > maxUnpackedBytes) {
       throw new PackRefused(`The pack unpacks to more than ${inMegabytes(maxUnpackedBytes)}: send it in parts.`)
     }
   }
 
   /** Returns the content of a small object; undefined if it has not arrived completely. */
-  async #inflateAtOnce(size: number): Promise<Buffer | undefined> {
-    if (--this.#untilPause === 0) {
-      this.#untilPause = syncBeforePause
+  async function inflateAtOnce(size: number): Promise<Buffer | undefined> {
+    if (--untilPause === 0) {
+      untilPause = syncBeforePause
       await nextTurn()
     }
     try {
-      const { buffer, engine } = inflated(this.#rest, size)
+      const { buffer, engine } = inflated(rest(), size)
       if (buffer.length !== size) throw corrupt()
-      this.#checked += engine.bytesWritten
+      checked += engine.bytesWritten
       return buffer
     } catch (error) {
       if (hasCode(error, 'Z_BUF_ERROR')) return undefined
@@ -151,7 +139,7 @@ class PackMeter {
   }
 
   /** Inflates an object as it arrives, and returns its beginning. */
-  async *#inflate(size: number): Step<Buffer> {
+  async function* inflate(size: number): Step<Buffer> {
     const inflate = createInflate({ chunkSize: 64 * 1024 })
     let [produced, head, isWhole, isCorrupt] = [0, Buffer.alloc(0), false, false]
     inflate.on('data', (data: Buffer) => {
@@ -168,11 +156,11 @@ class PackMeter {
     try {
       // zlib reports the end only after further bytes, which exist: the pack's checksum follows the last object.
       while (!isWhole) {
-        if (this.#rest.length === 0 && !(yield* this.#more())) throw ended
+        if (rest().length === 0 && !(yield* more())) throw ended
         const before = inflate.bytesWritten
-        await write(inflate, this.#rest)
+        await write(inflate, rest())
         if (isCorrupt || produced > size) throw corrupt()
-        this.#checked += inflate.bytesWritten - before
+        checked += inflate.bytesWritten - before
       }
     } finally {
       inflate.destroy()
@@ -180,6 +168,7 @@ class PackMeter {
     if (produced !== size) throw corrupt()
     return head
   }
+  yield* run()
 }
 
 /** Inflates bytes. The option `info` makes zlib report how many of them it has consumed. */

@@ -50,9 +50,8 @@ export function readProjectionAt<Result>(
   heads: ProjectionHeads | 'any',
   work: (sql: AllTables) => Result,
 ): Result | undefined {
-  let db: DatabaseSync | undefined
   try {
-    db = new DatabaseSync(file, { readOnly: true, timeout: 1_000 })
+    using db = new DatabaseSync(file, { readOnly: true, timeout: 1_000 })
     if (db.prepare('PRAGMA user_version').get()?.user_version !== projectionVersion) return undefined
     db.exec('BEGIN')
     const sql = tagStore(db, 10)
@@ -62,7 +61,5 @@ export function readProjectionAt<Result>(
   } catch {
     // Opening the knowledge base repairs it, or reports the problem.
     return undefined
-  } finally {
-    db?.close()
   }
 }

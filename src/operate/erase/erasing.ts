@@ -7,7 +7,7 @@ import { type Candidate, followsRename } from '../../rules/candidates/candidate.
 import { endUserOf, forWhom, parseMetadata, readMetadata, textsOf } from '../../rules/candidates/metadata.ts'
 import { inert } from '../../rules/text/inert.ts'
 import { oneLine } from '../../rules/text/lines.ts'
-import { erasedWord, TextForms } from './text-forms.ts'
+import { erasedWord, textForms } from './text-forms.ts'
 
 export type FileKind = 'page' | 'record' | 'file'
 
@@ -47,7 +47,7 @@ export class Erasing {
   readonly candidates: ReadonlySet<string>
   readonly #things: ErasedThings
   readonly #pending: ReadonlySet<string>
-  readonly #forms: TextForms
+  readonly #forms: ReturnType<typeof textForms>
   /** Numbers of versions of erased pages, which keep different versions different. */
   readonly #versions = new Map<string, number>()
 
@@ -56,10 +56,10 @@ export class Erasing {
     this.seqIds = new Set(things.seqIds)
     this.candidates = new Set(things.candidates)
     this.#pending = new Set(things.pending)
-    this.#forms = new TextForms(things.texts)
+    this.#forms = textForms(things.texts)
   }
 
-  /** Returns a text without the texts to erase, in any form of {@link TextForms}. */
+  /** Returns a text without the texts to erase, in any form of {@link textForms}. */
   replace(text: string): string {
     return this.#forms.replace(text)
   }

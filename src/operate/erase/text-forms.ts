@@ -29,59 +29,52 @@ const pathCharacter = `[^\\s"'<>()|[\\]]`
  * Forms in which files and rows contain texts to erase: as written in JSON, YAML, Markdown, HTML, URLs and commit messages, broken over
  * lines, cut short, and in file names that the server derives from them. Each form is derived with the function that produces it.
  */
-export class TextForms {
-  readonly #loose: RegExp | undefined
-  readonly #strict: RegExp
-  readonly #slugs: ReadonlySet<string>
-  readonly #name: RegExp
-  readonly #texts: readonly string[]
+export function textForms(sought: readonly Sought[]) {
+  const texts = sought.map(({ text }) => text)
+  const slugs = new Set(texts.flatMap(slugsOf))
+  const inText = [...slugs].map((slug) => ({
+    form: slug,
+    pattern: isDistinct(slug) ? slugPattern(slug) : inPath(slug),
+  }))
+  const compile = (isLoose: boolean, flags: string) =>
+    patternOf([...sought.flatMap((one) => patternsOf(one, isLoose)), ...inText], flags)
+  const strict = compile(false, 'u')
+  const loose = texts.length === 0 ? undefined : compile(true, 'gu')
+  const inNames = patternOf(
+    [...slugs].map((slug) => ({ form: slug, pattern: slugPattern(slug) })),
+    'gu',
+  )
 
-  constructor(texts: readonly Sought[]) {
-    this.#texts = texts.map(({ text }) => text)
-    const slugs = new Set(this.#texts.flatMap(slugsOf))
-    this.#slugs = slugs
-    const inText = [...slugs].map((slug) => ({
-      form: slug,
-      pattern: isDistinct(slug) ? slugPattern(slug) : inPath(slug),
-    }))
-    const compile = (isLoose: boolean, flags: string) =>
-      patternOf([...texts.flatMap((one) => patternsOf(one, isLoose)), ...inText], flags)
-    this.#strict = compile(false, 'u')
-    this.#loose = texts.length === 0 ? undefined : compile(true, 'gu')
-    this.#name = patternOf(
-      [...slugs].map((slug) => ({ form: slug, pattern: slugPattern(slug) })),
-      'gu',
-    )
-  }
-
-  replace(text: string): string {
-    if (this.#loose === undefined) return text
-    const replaced = text.replace(this.#loose, (found) => {
-      if (this.#slugs.has(found) && !this.#texts.includes(found)) return erasedWord.toLowerCase()
+  function replace(text: string): string {
+    if (loose === undefined) return text
+    const replaced = text.replace(loose, (found) => {
+      if (slugs.has(found) && !texts.includes(found)) return erasedWord.toLowerCase()
       // An entity in the pattern matches any character.
-      return !found.includes('&') || this.#strict.test(found) || this.#strict.test(decoded(found)) ? erasedWord : found
+      return !found.includes('&') || strict.test(found) || strict.test(decoded(found)) ? erasedWord : found
     })
-    return this.#withoutCut(replaced)
+    return withoutCut(replaced)
   }
 
-  replaceName(name: string): string {
-    const replaced = this.replace(name)
-    if (this.#slugs.size === 0) return replaced
-    const whole = replaced.replace(this.#name, erasedWord.toLowerCase())
+  function replaceName(name: string): string {
+    const replaced = replace(name)
+    if (slugs.size === 0) return replaced
+    const whole = replaced.replace(inNames, erasedWord.toLowerCase())
     const [, stem = '', rest = ''] = /^(.*?)((?:-\d+)?(?:\.[^.]*)?)$/s.exec(whole) ?? []
     if (Buffer.byteLength(stem + rest) < cutName) return whole
-    const end = endThatBegins(stem, [...this.#slugs])
+    const end = endThatBegins(stem, [...slugs])
     return end === 0 ? whole : stem.slice(0, -end) + erasedWord.toLowerCase() + rest
   }
 
   /** Removes the beginning of a text from the end of a first line that the server has cut. */
-  #withoutCut(text: string): string {
+  function withoutCut(text: string): string {
     const end = text.indexOf('\n')
     const line = end < 0 ? text : text.slice(0, end)
     if (line.length < cutLine - 2 || line.length > cutLine) return text
-    const length = endThatBegins(line, this.#texts)
+    const length = endThatBegins(line, texts)
     return length === 0 ? text : line.slice(0, -length) + erasedWord + text.slice(line.length)
   }
+
+  return { replace, replaceName }
 }
 
 type Form = { form: string; pattern: string }

@@ -137,65 +137,58 @@ const restFactor = 4
 
 type Latest = Pick<Survey, 'main' | 'brokenLinks'> & { restUntil: number; survey: Survey | undefined }
 
-export const findingSurveys = onePer((ctx: Context) => new FindingSurveys(ctx))
-
 /** Latest survey of each knowledge base. Surveys run one at a time, and yield to requests. */
-class FindingSurveys {
-  readonly #ctx: Context
+export const findingSurveys = onePer((ctx: Context) => {
   /** Surveys, least recently made first. */
-  readonly #latest = new Map<string, Latest>()
-  readonly #running = new Map<string, Promise<Survey>>()
-  #turn: Promise<unknown> = Promise.resolve()
-
-  constructor(ctx: Context) {
-    this.#ctx = ctx
-  }
+  const known = new Map<string, Latest>()
+  const begun = new Map<string, Promise<Survey>>()
+  let turn: Promise<unknown> = Promise.resolve()
 
   /**
-   * Returns the number of broken links at the last survey; undefined before the first has ended. Starts another if main has moved. @param
-   * main the present commit of main
+   * Returns the number of broken links at the last survey; undefined before the first has ended. Starts another if main has moved.
+   * @param main the present commit of main
    */
-  brokenLinks(identity: KbIdentity, main: string | undefined): number | undefined {
-    const latest = this.#latest.get(identity.id)
-    if (isStale(latest, main)) this.#begin(identity).catch(() => {})
+  function brokenLinks(identity: KbIdentity, main: string | undefined): number | undefined {
+    const latest = known.get(identity.id)
+    if (isStale(latest, main)) begin(identity).catch(() => {})
     return latest?.brokenLinks
   }
 
   /** Returns the survey of the present main, or an older one while that is made; undefined if there is none yet. */
-  async of(identity: KbIdentity, main: string | undefined): Promise<Survey | undefined> {
-    const latest = this.#latest.get(identity.id)
+  async function of(identity: KbIdentity, main: string | undefined): Promise<Survey | undefined> {
+    const latest = known.get(identity.id)
     if (latest?.survey !== undefined && !isStale(latest, main)) return latest.survey
-    const survey = this.#begin(identity)
+    const survey = begin(identity)
     survey.catch(() => {}) // It may fail when no caller waits for it any more.
     return withTimeout(patienceMs, survey, () => latest?.survey)
   }
 
-  #begin(identity: KbIdentity): Promise<Survey> {
-    const running = this.#running.get(identity.id)
+  function begin(identity: KbIdentity): Promise<Survey> {
+    const running = begun.get(identity.id)
     if (running !== undefined) return running
-    const survey = this.#turn
-      .then(() => inUse(() => this.#survey(identity)))
-      .finally(() => this.#running.delete(identity.id))
-    this.#running.set(identity.id, survey)
-    this.#turn = survey.catch(() => {})
+    const survey = turn.then(() => inUse(() => make(identity))).finally(() => begun.delete(identity.id))
+    begun.set(identity.id, survey)
+    turn = survey.catch(() => {})
     return survey
   }
 
-  async #survey(identity: KbIdentity): Promise<Survey> {
-    const kb = await this.#ctx.kbs.open(identity)
+  async function make(identity: KbIdentity): Promise<Survey> {
+    const kb = await ctx.kbs.open(identity)
     const { main } = kb.projection.heads(kb.projection.read)
     const begin = performance.now()
     const findings = await surveyLinks(kb)
     const end = performance.now()
     const brokenLinks = findings.reduce((sum, finding) => sum + ('links' in finding ? finding.links : 0), 0)
-    const survey = { main, at: this.#ctx.now().toISOString(), findings, brokenLinks }
-    this.#latest.delete(identity.id)
-    this.#latest.set(identity.id, { main, brokenLinks, restUntil: end + restFactor * (end - begin), survey })
-    const kept = [...this.#latest.values()].filter((latest) => latest.survey !== undefined)
+    const survey = { main, at: ctx.now().toISOString(), findings, brokenLinks }
+    known.delete(identity.id)
+    known.set(identity.id, { main, brokenLinks, restUntil: end + restFactor * (end - begin), survey })
+    const kept = [...known.values()].filter((latest) => latest.survey !== undefined)
     for (const latest of kept.slice(0, -maxKept)) latest.survey = undefined
     return survey
   }
-}
+
+  return { brokenLinks, of }
+})
 
 function isStale(latest: Latest | undefined, main: string | undefined): boolean {
   return latest === undefined || (latest.main !== main && performance.now() >= latest.restUntil)

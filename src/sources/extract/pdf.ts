@@ -5,15 +5,9 @@ import { recogniseScans } from './image/pdf-scans.ts'
 import { orderDoubts, withLogicalOrder } from './pdf/pdf-bidi.ts'
 import { withCompoundHyphens } from './pdf/pdf-hyphens.ts'
 import { plainPages } from './pdf/pdf-outline.ts'
+import { pageList, pageMarkdown, plainParagraphs } from './pdf/pdf-page.ts'
 import { assemble, hasText, maxPages, readPdf, secondReading } from './pdf/pdf-plain.ts'
-import {
-  countLetters,
-  pageList,
-  pageMarkdown,
-  plainParagraphs,
-  type ReadPage,
-  readPdfPage,
-} from './pdf/pdf-read-page.ts'
+import { countLetters, type ReadPage, readPdfPage } from './pdf/pdf-read-page.ts'
 
 /** CPU time after which no further page is read, so that the limits of the process do not lose the pages read so far. */
 const cpuBudget = 45_000_000 // microseconds

@@ -57,153 +57,142 @@ const maxStarts = 10
  * and its effect on the job are written in one transaction.
  */
 export function ingestSource(ctx: Context, steps: IngestSteps, options: IngestOptions) {
-  return (job: Job, signal: AbortSignal): Promise<void> => new Run(ctx, steps, options, job, signal).run()
+  return (job: Job, signal: AbortSignal): Promise<void> => ingestOne(ctx, steps, options, job, signal)
 }
 
-class Run {
-  readonly #ctx: Context
-  readonly #steps: IngestSteps
-  readonly #options: Required<IngestOptions>
-  readonly #job: Job
-  readonly #signal: AbortSignal
-  #telling = Promise.resolve()
-  readonly #progress = progressReporter((progress) => this.#tellSoon('ingest.progress', progress))
-  #stage: IngestStage = 'extracting'
+async function ingestOne(
+  ctx: Context,
+  steps: IngestSteps,
+  { leaseMs = 30_000, retryMs = 5_000, onError }: IngestOptions,
+  job: Job,
+  signal: AbortSignal,
+): Promise<void> {
+  let telling = Promise.resolve()
+  const progress = progressReporter((progress) => tellSoon('ingest.progress', progress))
+  let current: IngestStage = 'extracting'
   /** Status of the Source while it waits. */
-  #waits: 'pending' | 'ready' = 'ready'
+  let waits: 'pending' | 'ready' = 'ready'
   /** Warnings of the steps so far. */
-  #warnings: string[] = []
+  const told: string[] = []
 
-  constructor(ctx: Context, steps: IngestSteps, options: IngestOptions, job: Job, signal: AbortSignal) {
-    this.#ctx = ctx
-    this.#steps = steps
-    this.#options = { leaseMs: 30_000, retryMs: 5_000, ...options }
-    this.#job = job
-    this.#signal = signal
+  const source = await ctx.sources.find(job.tenantId, job.documentId)
+  try {
+    const isOver = source?.archivedAt !== null || source.status === 'success' || source.status === 'failed'
+    if (source === undefined || isOver) await ctx.jobs.complete(job)
+    else if (job.starts > maxStarts)
+      await finish('failed', { error: `The server ended ${maxStarts} times while it was being ingested.` })
+    else await ingest(source)
+  } catch (error) {
+    await fail(error)
+  } finally {
+    await telling
   }
 
-  async run(): Promise<void> {
-    const source = await this.#ctx.sources.find(this.#job.tenantId, this.#job.documentId)
-    try {
-      const isOver = source?.archivedAt !== null || source.status === 'success' || source.status === 'failed'
-      if (source === undefined || isOver) await this.#ctx.jobs.complete(this.#job)
-      else if (this.#job.starts > maxStarts)
-        await this.#finish('failed', { error: `The server ended ${maxStarts} times while it was being ingested.` })
-      else await this.#ingest(source)
-    } catch (error) {
-      await this.#fail(error)
-    } finally {
-      await this.#telling
-    }
-  }
-
-  async #ingest(source: Source): Promise<void> {
-    const context = { signal: this.#signal, onProgress: this.#progress.show }
-    this.#waits = unreadStatus(source.fileType)
+  async function ingest(source: Source): Promise<void> {
+    const context = { signal, onProgress: progress.show }
+    waits = unreadStatus(source.fileType)
     const extract = () => {
-      this.#begin('extracting')
-      return this.#steps.extract(source, context)
+      begin('extracting')
+      return steps.extract(source, context)
     }
     let extracted: Extracted | undefined
     if (source.status === 'pending') {
       extracted = await extract()
-      const extractedAt = this.#ctx.now().toISOString()
-      if (!(await this.#move('pending', { status: 'ready', extractedAt }))) return
+      const extractedAt = ctx.now().toISOString()
+      if (!(await move('pending', { status: 'ready', extractedAt }))) return
     }
     if (source.status !== 'processing') {
       // An ingest that continues after it was put back is not announced again.
       const isBegun = source.attempt > 0
       const change = { status: 'processing', attempt: Math.max(1, source.attempt) } as const
-      if (!(await this.#move('ready', change, isBegun ? undefined : 'ingest.started'))) return
+      if (!(await move('ready', change, isBegun ? undefined : 'ingest.started'))) return
     }
     const text = extracted ?? (await extract())
-    this.#waits = 'ready'
-    this.#warnings.push(...text.warnings)
-    await this.#compile(source, text, context)
+    waits = 'ready'
+    told.push(...text.warnings)
+    await compile(source, text, context)
   }
 
-  async #compile(source: Source, extracted: Extracted, context: StepContext): Promise<void> {
-    this.#begin('compiling')
-    const { pages, warnings } = await this.#steps.compile(source, extracted, context)
-    this.#warnings.push(...warnings)
-    this.#begin('committing')
-    const committed = await this.#steps.commit(source, pages, context)
+  async function compile(source: Source, extracted: Extracted, context: StepContext): Promise<void> {
+    begin('compiling')
+    const { pages, warnings } = await steps.compile(source, extracted, context)
+    told.push(...warnings)
+    begin('committing')
+    const committed = await steps.commit(source, pages, context)
     const { seqIds, pending, commit } = committed
-    this.#warnings.push(...committed.warnings)
-    await this.#finish('success', { neurons: seqIds.length, pending, ...(commit === undefined ? {} : { commit }) })
+    told.push(...committed.warnings)
+    await finish('success', { neurons: seqIds.length, pending, ...(commit === undefined ? {} : { commit }) })
   }
 
-  #begin(stage: IngestStage): void {
-    this.#signal.throwIfAborted()
-    this.#stage = stage
-    this.#progress.begin(stage)
+  function begin(stage: IngestStage): void {
+    signal.throwIfAborted()
+    current = stage
+    progress.begin(stage)
   }
 
-  async #fail(error: unknown): Promise<void> {
-    const { now } = this.#ctx
-    if (this.#signal.aborted) {
-      if (this.#signal.reason === 'stopping') await this.#putBack((jobs) => jobs.release(this.#job))
+  async function fail(error: unknown): Promise<void> {
+    const { now } = ctx
+    if (signal.aborted) {
+      if (signal.reason === 'stopping') await putBack((jobs) => jobs.release(job))
       return
     }
     const message = messageOf(error)
-    if (message === undefined || isCrash(error)) this.#options.onError(error)
-    const { failures } = this.#job
+    if (message === undefined || isCrash(error)) onError(error)
+    const { failures } = job
     // The jitter keeps jobs that failed together from being retried together.
-    const after = (pauses: number) =>
-      new Date(now().getTime() + this.#options.retryMs * pauses * (0.75 + Math.random() / 2))
-    if (isOutage(error)) await this.#putBack((jobs) => jobs.release(this.#job, after(outagePauses)))
+    const after = (pauses: number) => new Date(now().getTime() + retryMs * pauses * (0.75 + Math.random() / 2))
+    if (isOutage(error)) await putBack((jobs) => jobs.release(job, after(outagePauses)))
     else if (isPermanent(error) || failures + 1 >= maxFailures)
-      await this.#finish('failed', { error: message ?? `Something went wrong while ${this.#stage}; try again.` })
-    else await this.#putBack((jobs) => jobs.retry(this.#job, after(4 ** failures)))
+      await finish('failed', { error: message ?? `Something went wrong while ${current}; try again.` })
+    else await putBack((jobs) => jobs.retry(job, after(4 ** failures)))
   }
 
   /** Puts the job back into the queue. Its Source is shown as waiting, and may be archived. */
-  async #putBack(put: (jobs: Jobs) => Promise<boolean>): Promise<void> {
-    await this.#telling
-    await this.#write(async (db) => {
-      if (!(await put(this.#ctx.jobs.inTransaction(db)))) return
-      await this.#ctx.sources.change(this.#job.documentId, ['processing'], { status: this.#waits }, db)
+  async function putBack(put: (jobs: Jobs) => Promise<boolean>): Promise<void> {
+    await telling
+    await write(async (db) => {
+      if (!(await put(ctx.jobs.inTransaction(db)))) return
+      await ctx.sources.change(job.documentId, ['processing'], { status: waits }, db)
     })
   }
 
   /** Ends the job. Does nothing if another owner has it by now. */
-  async #finish(status: 'success' | 'failed', data: EventData): Promise<void> {
-    await this.#telling
-    await this.#write(async (db) => {
-      if (!(await this.#ctx.jobs.inTransaction(db).complete(this.#job))) return
-      const change = { status, errorMessage: data.error ?? null, warnings: [...new Set(this.#warnings)] }
-      const isSet = await this.#ctx.sources.change(this.#job.documentId, unfinished, change, db)
-      if (isSet)
-        await this.#insert(db, status === 'success' ? 'ingest.completed' : 'ingest.failed', { ...data, status })
+  async function finish(status: 'success' | 'failed', data: EventData): Promise<void> {
+    await telling
+    await write(async (db) => {
+      if (!(await ctx.jobs.inTransaction(db).complete(job))) return
+      const change = { status, errorMessage: data.error ?? null, warnings: [...new Set(told)] }
+      const isSet = await ctx.sources.change(job.documentId, unfinished, change, db)
+      if (isSet) await insert(db, status === 'success' ? 'ingest.completed' : 'ingest.failed', { ...data, status })
     })
   }
 
   /** Changes the status of the Source. @returns false if the Source or its job has changed: the job is released then */
-  async #move(from: SourceStatus, change: SourceChange, kind?: EventKind): Promise<boolean> {
-    await this.#telling
-    const isMoved = await this.#write(async (db) => {
-      const { documentId, owner } = this.#job
-      const lease = { now: this.#ctx.now(), leaseMs: this.#options.leaseMs, documentIds: [documentId] }
-      const isHeld = (await this.#ctx.jobs.inTransaction(db).heartbeat(owner, lease)).length > 0
-      if (!isHeld || !(await this.#ctx.sources.change(documentId, [from], change, db))) return false
-      if (kind !== undefined) await this.#insert(db, kind, { status: 'processing' })
+  async function move(from: SourceStatus, change: SourceChange, kind?: EventKind): Promise<boolean> {
+    await telling
+    const isMoved = await write(async (db) => {
+      const { documentId, owner } = job
+      const lease = { now: ctx.now(), leaseMs, documentIds: [documentId] }
+      const isHeld = (await ctx.jobs.inTransaction(db).heartbeat(owner, lease)).length > 0
+      if (!isHeld || !(await ctx.sources.change(documentId, [from], change, db))) return false
+      if (kind !== undefined) await insert(db, kind, { status: 'processing' })
       return true
     })
-    if (!isMoved) await this.#ctx.jobs.release(this.#job)
+    if (!isMoved) await ctx.jobs.release(job)
     return isMoved
   }
 
-  async #write<Result>(work: (db: Transaction<Schema>) => Promise<Result>): Promise<Result> {
-    return inTransaction(this.#ctx.database.db, work, 'read committed')
+  async function write<Result>(work: (db: Transaction<Schema>) => Promise<Result>): Promise<Result> {
+    return inTransaction(ctx.database.db, work, 'read committed')
   }
 
-  #insert(db: Transaction<Schema>, kind: EventKind, data: EventData): Promise<void> {
-    return insertIngestEvent(this.#ctx, db, this.#job, kind, data)
+  function insert(db: Transaction<Schema>, kind: EventKind, data: EventData): Promise<void> {
+    return insertIngestEvent(ctx, db, job, kind, data)
   }
 
-  #tellSoon(kind: EventKind, data: EventData): void {
-    const tell = () => this.#write((db) => this.#insert(db, kind, data))
-    this.#telling = this.#telling.then(tell).catch(this.#options.onError)
+  function tellSoon(kind: EventKind, data: EventData): void {
+    const tell = () => write((db) => insert(db, kind, data))
+    telling = telling.then(tell).catch(onError)
   }
 }
 

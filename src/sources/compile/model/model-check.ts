@@ -121,8 +121,7 @@ const negations = new Set(
 function isSupported(text: string, { cited, context, language }: ModelEvidence): boolean {
   const sentences = sentencesIn(text, language)
   const shown = cited.flatMap((line) => sentencesIn(inlineText(line), language))
-  const source = new Source(shown, context, language)
-  return sentences.length > 0 && sentences.every((sentence) => source.supports(sentence))
+  return sentences.length > 0 && sentences.every(supportBy(shown, context, language))
 }
 
 /** Whether the document has all words of a title or a tag, in some form. */
@@ -135,49 +134,39 @@ function isNamedIn(text: string, source: string, language: string): boolean {
   return telling.length > 0 && telling.every((word) => hasForm(word, known)) && figures.every((word) => known.has(word))
 }
 
-class Source {
-  readonly #sentences: { words: Set<string>; isNegated: boolean }[]
-  readonly #text: string
-  readonly #words: Set<string>
-  readonly #context: Set<string>
-  readonly #figures: Set<string>
-  readonly #stopWords: ReadonlySet<string>
-  readonly #language: string
+/** Returns a function that tells whether sentences below headings support another one. */
+function supportBy(shown: readonly string[], headings: string, language: string): (sentence: string) => boolean {
+  const stopWords = sourceStopWords(language)
+  const sentences = shown.map((sentence) => {
+    const words = sourceWords(sentence, language).map(plain)
+    return { words: new Set(words), isNegated: isNegated(words) }
+  })
+  const text = shown.join('\n')
+  const known = new Set(sentences.flatMap(({ words }) => [...words]))
+  const context = new Set(sourceWords(headings, language).map(plain))
+  const figures = new Set(text.match(figure))
 
-  constructor(sentences: readonly string[], context: string, language: string) {
-    this.#language = language
-    this.#stopWords = sourceStopWords(language)
-    this.#sentences = sentences.map((sentence) => {
-      const words = sourceWords(sentence, language).map(plain)
-      return { words: new Set(words), isNegated: isNegated(words) }
-    })
-    this.#text = sentences.join('\n')
-    this.#words = new Set(this.#sentences.flatMap(({ words }) => [...words]))
-    this.#context = new Set(sourceWords(context, language).map(plain))
-    this.#figures = new Set(this.#text.match(figure))
-  }
-
-  supports(sentence: string): boolean {
-    if (sentence.match(address)?.some((found) => !this.#text.includes(found))) return false
-    if (sentence.match(figure)?.some((found) => !this.#figures.has(found))) return false
-    const written = sourceWords(sentence, this.#language)
+  function supports(sentence: string): boolean {
+    if (sentence.match(address)?.some((found) => !text.includes(found))) return false
+    if (sentence.match(figure)?.some((found) => !figures.has(found))) return false
+    const written = sourceWords(sentence, language)
     const words = written.map(plain)
-    if (words.some((word) => exact.has(word) && !this.#words.has(word))) return false
-    const telling = written.filter((_, index) => !this.#stopWords.has(words[index] ?? ''))
+    if (words.some((word) => exact.has(word) && !known.has(word))) return false
+    const telling = written.filter((_, index) => !stopWords.has(words[index] ?? ''))
     // A name has a capital. So has the first word of a sentence, which is often its subject.
-    if (telling.some((word) => /\p{Lu}/u.test(word) && !this.#has(plain(word)))) return false
-    const shared = telling.filter((word) => this.#has(plain(word))).length
+    if (telling.some((word) => /\p{Lu}/u.test(word) && !has(plain(word)))) return false
+    const shared = telling.filter((word) => has(plain(word))).length
     if (telling.length === 0 || shared / telling.length < leastShared) return false
-    return this.#agrees(telling.map(plain), isNegated(words))
+    return agrees(telling.map(plain), isNegated(words))
   }
 
-  #has(word: string): boolean {
-    return hasForm(word, this.#words) || hasForm(word, this.#context)
+  function has(word: string): boolean {
+    return hasForm(word, known) || hasForm(word, context)
   }
 
   /** True if a sentence denies only what a similar sentence denies, too, or asserts what the most similar sentence does not deny. */
-  #agrees(words: readonly string[], denies: boolean): boolean {
-    const likeness = this.#sentences.map((sentence) => ({
+  function agrees(words: readonly string[], denies: boolean): boolean {
+    const likeness = sentences.map((sentence) => ({
       isNegated: sentence.isNegated,
       shared: words.filter((word) => hasForm(word, sentence.words)).length,
     }))
@@ -185,6 +174,8 @@ class Source {
     if (denies) return likeness.some(({ isNegated, shared }) => isNegated && shared * 2 >= most)
     return likeness.some(({ isNegated, shared }) => shared === most && !isNegated)
   }
+
+  return supports
 }
 
 function sentencesIn(text: string, language: string): string[] {

@@ -1,5 +1,6 @@
 import type { OnProgress, Recognised } from '../../extracted.ts'
-import { countLetters, pageList, type ReadPage } from '../pdf/pdf-read-page.ts'
+import { pageList } from '../pdf/pdf-page.ts'
+import { countLetters, type ReadPage } from '../pdf/pdf-read-page.ts'
 import { recognisedIn, withOcr } from './ocr.ts'
 
 /** Results for the pages that are pictures. */

@@ -1,5 +1,5 @@
 import { withoutAbsurdHyphens } from './pdf-lines.ts'
-import type { PdfPage } from './pdf-read-page.ts'
+import type { PdfPage } from './pdf-page.ts'
 
 const heading = /^(#{1,6})\s+(.*)$/
 /** Matches a caption. The last label of the figure may be on its line. */

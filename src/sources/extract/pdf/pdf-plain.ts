@@ -3,7 +3,7 @@ import { type Anchor, type Extraction, ExtractionError, type Extractor } from '.
 import { plainLine } from '../markdown/escape-markdown.ts'
 import { withoutFalseHeadings } from './pdf-false-headings.ts'
 import { type Bookmark, pdfFacts, plainPages } from './pdf-outline.ts'
-import { type PdfPage, plainParagraphs } from './pdf-read-page.ts'
+import { type PdfPage, plainParagraphs } from './pdf-page.ts'
 
 const heading = /^(#{1,6})\s+(.*)$/
 
