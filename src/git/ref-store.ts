@@ -39,28 +39,20 @@ export interface RefStore {
   stamp(): () => boolean | Promise<boolean>
 }
 
-export class FolderRefs implements RefStore {
-  readonly refs: readonly string[]
-  readonly #repository: Repository
-
-  constructor(repository: Repository, refs: readonly string[]) {
-    this.#repository = repository
-    this.refs = refs
-  }
-
+export function folderRefs(repository: Repository, refs: readonly string[]): RefStore {
   /** Reads in reverse order of moving, so that the earlier refs are at least as new as the later ones need. */
-  async readHeads(): Promise<Heads> {
+  async function readHeads(): Promise<Heads> {
     const heads = new Map<string, Oid | undefined>()
-    for (const ref of this.refs.toReversed()) heads.set(ref, await this.#repository.readRef(ref))
+    for (const ref of refs.toReversed()) heads.set(ref, await repository.readRef(ref))
     return heads
   }
 
-  async publish({ objects, moves }: Publication): Promise<ReadonlySet<string>> {
-    const release = await this.#repository.writeObjects(objects)
+  async function publish({ objects, moves }: Publication): Promise<ReadonlySet<string>> {
+    const release = await repository.writeObjects(objects)
     const moved = new Set<string>()
     try {
       for (const { ref, from, to } of moves) {
-        if (!(await this.#repository.updateRef(ref, from, to))) break
+        if (!(await repository.updateRef(ref, from, to))) break
         moved.add(ref)
       }
       return moved
@@ -69,13 +61,15 @@ export class FolderRefs implements RefStore {
     }
   }
 
-  attempt<Result>(work: () => Promise<Result>): Promise<Result> {
+  function attempt<Result>(work: () => Promise<Result>): Promise<Result> {
     return work()
   }
 
-  stamp(): () => boolean {
-    return stampRefs(this.#repository.gitDir, this.refs)
+  function stamp(): () => boolean {
+    return stampRefs(repository.gitDir, refs)
   }
+
+  return { refs, readHeads, publish, attempt, stamp }
 }
 
 /** Records the state of some refs, before they are read; see {@link stampFiles}. */

@@ -5,7 +5,7 @@ import { GanglionError } from '../contract/errors.ts'
 import { GroupCommit } from '../git/group-commit.ts'
 import type { GitObject, Oid } from '../git/objects/object.ts'
 import { clearAbandonedPacks } from '../git/objects/pack-files.ts'
-import { FolderRefs, type Heads, type RefStore } from '../git/ref-store.ts'
+import { folderRefs, type Heads, type RefStore } from '../git/ref-store.ts'
 import { clearAbandonedLocks } from '../git/refs/refs.ts'
 import type { Staging } from '../git/staging.ts'
 import { clearAbandonedQuarantines } from '../git/transport/quarantine.ts'
@@ -85,7 +85,7 @@ export class KnowledgeBase extends FollowedKb {
     const { repository, projection, follower } = this
     this.#options = options
     this.people = options.people ?? nobody
-    this.#refs = options.cluster?.refsOf(identity.id, repository) ?? new FolderRefs(repository, [queueRef, mainRef])
+    this.#refs = options.cluster?.refsOf(identity.id, repository) ?? folderRefs(repository, [queueRef, mainRef])
     this.#writer = new GroupCommit(repository, this.#refs, {
       begin: () => {
         this.#hasTriedOut = false

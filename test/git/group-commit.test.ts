@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
 import { GroupCommit } from '../../src/git/group-commit.ts'
-import { FolderRefs } from '../../src/git/ref-store.ts'
+import { folderRefs } from '../../src/git/ref-store.ts'
 import { Repository } from '../../src/git/repository.ts'
 import type { Staging } from '../../src/git/staging.ts'
 import { eventually } from '../support/eventually.ts'
@@ -16,7 +16,7 @@ const author = { name: 'Ada', email: 'ada@example.com', at: new Date('2026-05-01
 
 async function newWriter(follower = noFollower): Promise<{ repository: Repository; writer: GroupCommit }> {
   const repository = await Repository.init(join(tempDir(), 'kb.git'))
-  return { repository, writer: new GroupCommit(repository, new FolderRefs(repository, [queue, main]), follower) }
+  return { repository, writer: new GroupCommit(repository, folderRefs(repository, [queue, main]), follower) }
 }
 
 function put(staging: Staging, ref: string, path: string, text = 'x'): Promise<string> {
@@ -156,7 +156,7 @@ test('when nothing can be written every caller hears of it, and the writer goes 
 
 test('what comes while the writer waits for its turn is in the same batch, and a follower does not wait', async () => {
   const repository = await Repository.init(join(tempDir(), 'kb.git'))
-  const store = new FolderRefs(repository, [queue, main])
+  const store = folderRefs(repository, [queue, main])
   const turn = Promise.withResolvers<void>()
   let attempts = 0
   store.attempt = async (work) => {
@@ -179,7 +179,7 @@ test('what comes while the writer waits for its turn is in the same batch, and a
 
 test('where no turn is to be had, those who wait hear of it, and the writer goes on working afterwards', async () => {
   const repository = await Repository.init(join(tempDir(), 'kb.git'))
-  const store = new FolderRefs(repository, [queue, main])
+  const store = folderRefs(repository, [queue, main])
   vi.spyOn(store, 'attempt').mockRejectedValueOnce(new Error('no turn'))
   const writer = new GroupCommit(repository, store, noFollower)
   await expect(writer.run((staging) => put(staging, main, 'lost.md'))).rejects.toThrow('no turn')

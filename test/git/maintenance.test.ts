@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { GroupCommit } from '../../src/git/group-commit.ts'
 import { consolidate, consolidateImport, isPruneDue, prune, repositoryLoad } from '../../src/git/maintenance.ts'
-import { FolderRefs } from '../../src/git/ref-store.ts'
+import { folderRefs } from '../../src/git/ref-store.ts'
 import { Repository } from '../../src/git/repository.ts'
 import { tempDir } from '../support/temp.ts'
 import { nativeGit } from './support/native-git.ts'
@@ -13,7 +13,7 @@ const main = 'refs/heads/main'
 const author = { name: 'Ada', email: 'ada@example.com', at: new Date('2026-05-01T12:00:00Z') }
 async function newWriter() {
   const repository = await Repository.init(join(tempDir(), 'kb.git'))
-  const writer = new GroupCommit(repository, new FolderRefs(repository, [main]), noFollower)
+  const writer = new GroupCommit(repository, folderRefs(repository, [main]), noFollower)
   const put = (path: string, text = path) =>
     writer.run((staging) =>
       staging.commit(main, { changes: new Map([[path, text]]), message: path, author, committer: author }),

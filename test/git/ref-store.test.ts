@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { FolderRefs } from '../../src/git/ref-store.ts'
+import { folderRefs } from '../../src/git/ref-store.ts'
 import { Repository } from '../../src/git/repository.ts'
 import { tempDir } from '../support/temp.ts'
 import { main, queue, testRefStore } from './support/ref-store-suite.ts'
@@ -11,7 +11,7 @@ testRefStore('a folder', async () => {
     writer: async () => {
       const repository = new Repository(gitDir)
       onTestFinished(() => repository.close())
-      return { repository, store: new FolderRefs(repository, [queue, main]) }
+      return { repository, store: folderRefs(repository, [queue, main]) }
     },
   }
 })

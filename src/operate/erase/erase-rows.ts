@@ -8,7 +8,7 @@ import { deleteRows, updateRows } from '../../state/database/store.ts'
 import { inTransaction } from '../../state/database/transaction.ts'
 import type { EventCandidate } from '../../state/event-store.ts'
 import { tablesOfKb } from '../../state/removal.ts'
-import { Erasing } from './erasing.ts'
+import { erasingOf } from './erasing.ts'
 import type { ErasurePlan } from './plan-erasure.ts'
 import { erasedWord } from './text-forms.ts'
 
@@ -48,12 +48,12 @@ export function countHolders(db: Kysely<Schema>, rows: RowsToErase): Promise<num
 }
 
 function rowChanges({ kbId, tenantId, oids, plan }: RowsToErase): RowChange[] {
-  const erasing = new Erasing(plan)
-  const folded = new Erasing({ ...plan, texts: plan.texts.map((one) => ({ ...one, text: fold(one.text) })) })
+  const erasing = erasingOf(plan)
+  const folded = erasingOf({ ...plan, texts: plan.texts.map((one) => ({ ...one, text: fold(one.text) })) })
   const rewrite = (text: string) =>
     erasing.replace(text).replace(/(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])/g, (oid) => oids.get(oid) ?? oid)
   // Only names and addresses of people are erased from rows of other knowledge bases.
-  const people = new Erasing({ ...plan, texts: plan.texts.filter(({ isWord }) => isWord) })
+  const people = erasingOf({ ...plan, texts: plan.texts.filter(({ isWord }) => isWord) })
   const ofTenant = sql<SqlBool>`tenant_id = ${tenantId}`
   const ofSessions = sql<SqlBool>`session_id in (select id from chat_sessions where kb_id = ${kbId})`
   return [

@@ -19,7 +19,7 @@ import type { KbRecord } from '../../state/kb-store.ts'
 import { inUse } from '../../system/concurrency/present-work.ts'
 import { syncDirectory, syncTree } from '../../system/durable-file.ts'
 import { countHolders, eraseRows } from './erase-rows.ts'
-import { Erasing, fileKindOf } from './erasing.ts'
+import { type Erasing, erasingOf, fileKindOf } from './erasing.ts'
 import { type ErasurePlan, type ErasureRequest, planErasure, requireDeciders } from './plan-erasure.ts'
 import { HistoryRewrite } from './rewrite-history.ts'
 
@@ -76,7 +76,7 @@ export function prepareErasure(
       await kb.writesEnded()
       await requireDeciders(ctx, kb, request)
       const plan = await planErasure(ctx, kb, request)
-      return { plan, ...(await writeHistory(kb.repository, gitDir, { erasing: new Erasing(plan), at: ctx.now() })) }
+      return { plan, ...(await writeHistory(kb.repository, gitDir, { erasing: erasingOf(plan), at: ctx.now() })) }
     })
     const put = cluster && (await putRepository(cluster.packs, { kbId, gitDir, refs: sharedRefs }))
     onStep('written')
@@ -223,7 +223,7 @@ export async function findTexts(
 ): Promise<TextPlaces[]> {
   const sought = plan.texts.map((text) => {
     const only = { ...plan, texts: [text] }
-    return { text: text.text, only, erasing: new Erasing(only), found: new Set<string>() }
+    return { text: text.text, only, erasing: erasingOf(only), found: new Set<string>() }
   })
   const input = [...(await keptRefs(repository)).map(([, oid]) => `${oid}\n`)].join('')
   const list = async (...args: string[]) =>

@@ -41,41 +41,24 @@ export function fileKindOf(path: string): FileKind {
   return /^[0-9a-f]{2}\/[0-9a-f]{2}\/[0-9a-f-]{36}\.md$/.test(path) ? 'record' : 'file'
 }
 
-/** Removes data to erase from texts and files. */
-export class Erasing {
-  readonly seqIds: ReadonlySet<string>
-  readonly candidates: ReadonlySet<string>
-  readonly #things: ErasedThings
-  readonly #pending: ReadonlySet<string>
-  readonly #forms: ReturnType<typeof textForms>
+export type Erasing = ReturnType<typeof erasingOf>
+
+/** Returns functions that remove data to erase from texts, names of files and folders, and files. */
+export function erasingOf(things: ErasedThings) {
   /** Numbers of versions of erased pages, which keep different versions different. */
-  readonly #versions = new Map<string, number>()
-
-  constructor(things: ErasedThings) {
-    this.#things = things
-    this.seqIds = new Set(things.seqIds)
-    this.candidates = new Set(things.candidates)
-    this.#pending = new Set(things.pending)
-    this.#forms = textForms(things.texts)
-  }
-
-  /** Returns a text without the texts to erase, in any form of {@link textForms}. */
-  replace(text: string): string {
-    return this.#forms.replace(text)
-  }
+  const versions = new Map<string, number>()
+  const seqIds = new Set(things.seqIds)
+  const candidates = new Set(things.candidates)
+  const pending = new Set(things.pending)
+  const { replace, replaceName } = textForms(things.texts)
 
   /** Returns a commit message without the texts to erase, and without the trailers that name the end users. */
-  replaceMessage(message: string): string {
-    const ends = this.#things.endUsers.map((id) => inert(`<${oneLine(id, 400)}>`))
+  function replaceMessage(message: string): string {
+    const ends = things.endUsers.map((id) => inert(`<${oneLine(id, 400)}>`))
     const isNamed = (line: string) => ends.some((end) => line.endsWith(end))
-    return this.replace(
+    return replace(
       message.replace(/^On-Behalf-Of: .*$/gm, (line) => (isNamed(line) ? `On-Behalf-Of: ${erasedWord}` : line)),
     )
-  }
-
-  /** Returns the name of a file or folder without the texts to erase, including the forms in which the server derives names from titles. */
-  replaceName(name: string): string {
-    return this.#forms.replaceName(name)
   }
 
   /**
@@ -83,27 +66,27 @@ export class Erasing {
    * @param named returns the new id of a blob that a record names
    * @throws {Error} if a text is part of what the server itself writes
    */
-  async rewriteFile(
+  async function rewriteFile(
     { kind, path, data }: File,
     named: (oid: Oid) => Promise<Oid>,
   ): Promise<{ data: Buffer; seqId?: string }> {
     const text = data.toString('utf8')
     const isText = Buffer.from(text).equals(data)
-    const replaced = this.replace(text)
+    const replaced = replace(text)
     if (!isText) return { data: replaced === text ? data : Buffer.from(`${erasedWord}.\n`) }
     if (kind === 'page') {
       const file = parseNeuronFile(text)
-      const seqId = this.#erasedPage(file, path)
-      if (seqId !== undefined) return { data: Buffer.from(this.#tombstone(seqId, file, text)), seqId }
+      const seqId = erasedPage(file, path)
+      if (seqId !== undefined) return { data: Buffer.from(tombstone(seqId, file, text)), seqId }
       if (replaced !== text) requireSame(pageIdentity(file), pageIdentity(parseNeuronFile(replaced)))
     }
     const record = kind === 'record' ? tryParseCandidate(text) : undefined
     if (record === undefined) return { data: Buffer.from(replaced) }
-    const isErased = this.candidates.has(record.id) || this.seqIds.has(record.target ?? '')
-    const own = isErased ? this.#emptied(record) : replaced === text ? record : parseCandidate(replaced)
+    const isErased = candidates.has(record.id) || seqIds.has(record.target ?? '')
+    const own = isErased ? emptied(record) : replaced === text ? record : parseCandidate(replaced)
     requireSame(recordIdentity(record), recordIdentity(own))
     if (!isErased) requireSame(recordSight(record), recordSight(own))
-    const linked = isErased ? { ...own } : this.#withoutEndUser(own, record)
+    const linked = isErased ? { ...own } : withoutEndUser(own, record)
     if (own.base !== null) linked.base = await named(own.base)
     if (own.mergeBase !== undefined) linked.mergeBase = await named(own.mergeBase)
     if (own.original !== undefined) linked.original = await named(own.original)
@@ -112,22 +95,22 @@ export class Erasing {
       linked.tests = await Promise.all(basesNamed)
     }
     return {
-      data: isDeepStrictEqual(linked, record) ? data : Buffer.from(this.replace(formatCandidate(linked))),
+      data: isDeepStrictEqual(linked, record) ? data : Buffer.from(replace(formatCandidate(linked))),
     }
   }
 
-  #erasedPage({ fields, content }: NeuronFile, path: string): string | undefined {
+  function erasedPage({ fields, content }: NeuronFile, path: string): string | undefined {
     const { seqId } = fields
-    if (seqId !== undefined) return this.seqIds.has(seqId) ? seqId : undefined
-    const { paths, contents } = this.#things
+    if (seqId !== undefined) return seqIds.has(seqId) ? seqId : undefined
+    const { paths, contents } = things
     const found = Object.hasOwn(paths, path) ? paths[path] : contents[content.trim()]
     return typeof found === 'string' ? found : undefined
   }
 
-  #tombstone(seqId: string, { fields }: NeuronFile, text: string): string {
-    const known = [...this.#versions.keys()].filter((key) => key.startsWith(`${seqId} `)).length
-    const version = this.#versions.get(`${seqId} ${text}`) ?? known + 1
-    this.#versions.set(`${seqId} ${text}`, version)
+  function tombstone(seqId: string, { fields }: NeuronFile, text: string): string {
+    const known = [...versions.keys()].filter((key) => key.startsWith(`${seqId} `)).length
+    const version = versions.get(`${seqId} ${text}`) ?? known + 1
+    versions.set(`${seqId} ${text}`, version)
     const { id, audience, candidate } = fields
     const kept = {
       ...(fields.seqId !== undefined && { seqId }),
@@ -141,8 +124,8 @@ export class Erasing {
   }
 
   /** Returns a record that does not tell on whose behalf it was sent, or what of whom it takes back. @param was with all texts */
-  #withoutEndUser(record: Candidate, was: Candidate): Candidate {
-    const { endUsers } = this.#things
+  function withoutEndUser(record: Candidate, was: Candidate): Candidate {
+    const { endUsers } = things
     const reason = endUsers.reduce(
       (text, id) => text.replace(`${forWhom(id)} since `, `${forWhom(erasedWord)} since `),
       record.verdict.reason,
@@ -157,12 +140,12 @@ export class Erasing {
   }
 
   /** Empties a record, but keeps who decided. A pending candidate is dismissed. */
-  #emptied(record: Candidate): Candidate {
+  function emptied(record: Candidate): Candidate {
     const { tests: _, ...kept } = record
     const { decisions, verdict, metadata, connector } = kept
     const dismissal = {
       action: 'dismiss',
-      at: this.#things.at,
+      at: things.at,
       by: { id: 'cli', name: 'Operator' },
       reason: erasedWord,
     } as const
@@ -175,10 +158,12 @@ export class Erasing {
       verdict: { ...verdict, reason: verdict.reason === followsRename ? verdict.reason : erasedWord, warnings: [] },
       decisions: [
         ...decisions.map(({ reason: _reason, via: _via, ...decision }) => decision),
-        ...(this.#pending.has(record.id) ? [dismissal] : []),
+        ...(pending.has(record.id) ? [dismissal] : []),
       ],
     }
   }
+
+  return { seqIds, candidates, replace, replaceMessage, replaceName, rewriteFile }
 }
 
 function pageIdentity(file: NeuronFile): unknown[] {

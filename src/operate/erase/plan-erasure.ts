@@ -9,7 +9,7 @@ import { tryParseCandidate } from '../../markdown/file/candidate-file.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { ingestConnector } from '../../rules/candidates/candidate.ts'
 import { originPrefix } from '../../sources/ingest/source-candidate.ts'
-import { type ErasedThings, Erasing } from './erasing.ts'
+import { type ErasedThings, erasingOf } from './erasing.ts'
 
 /** Request of an administrator to erase data. */
 export type ErasureRequest = {
@@ -191,7 +191,7 @@ async function extractsOf(
   ctx: Context,
   { kb, ids, things }: { kb: KnowledgeBase; ids: readonly string[]; things: ErasedThings },
 ): Promise<string[]> {
-  const erasing = new Erasing(things)
+  const erasing = erasingOf(things)
   const ofOthers = new Set<string>()
   for (const { id: kbId } of await ctx.knowledgeBases.all()) {
     if (kbId !== kb.identity.id) for (const { id } of await ctx.sources.all(kbId)) ofOthers.add(id)

@@ -55,6 +55,7 @@ export function textForms(sought: readonly Sought[]) {
     return withoutCut(replaced)
   }
 
+  /** Removes also the forms in which the server derives names from titles. */
   function replaceName(name: string): string {
     const replaced = replace(name)
     if (slugs.size === 0) return replaced

@@ -7,7 +7,7 @@ import type { MainTables } from '../../kb/projection/projection.ts'
 import { changedLookup } from '../../kb/writing/rename/follow-files.ts'
 import type { CheckedFile } from '../../rules/check/checked-file.ts'
 import { fileNameKey, meaningOf } from '../../rules/links/file-target.ts'
-import type { LinkAddress } from '../../rules/links/link-target.ts'
+import { folderPath, type LinkAddress } from '../../rules/links/link-target.ts'
 import type { Finding } from '../../rules/neurons/neuron.ts'
 import { isNeuronPath } from '../../rules/paths/neuron-path.ts'
 import { oneLine } from '../../rules/text/lines.ts'
@@ -26,7 +26,7 @@ export async function checkOpenedFolders(
   const sees = (seqId: string) => view.seesNeuron(seqId)
   const isOpenFolder = openFolders(sql, sees)
   const seen = files.filter(({ neuron }) => neuron !== undefined && view.sees(neuron.fields))
-  const first = new Map(seen.toReversed().map(({ path }) => [folderOf(path), path]))
+  const first = new Map(seen.toReversed().map(({ path }) => [folderPath(path), path]))
   const pause = pauses()
   const told = new Set<string>()
   const findings: Finding[] = []
@@ -45,7 +45,7 @@ export async function checkOpenedFolders(
         break
       }
       await pause()
-      if (told.has(file) || view.files.has(file) || !isOpenedFolder(folderOf(file))) continue
+      if (told.has(file) || view.files.has(file) || !isOpenedFolder(folderPath(file))) continue
       const key = fileNameKey(file)
       if (key === undefined || view.rows((sql) => referencesToFile(sql, key)).next().done !== false) continue
       told.add(file)
@@ -124,8 +124,4 @@ export async function checkShownFiles(
     return { rule: 'shown-files', severity: 'warning', path, line: 1, message }
   })
   return [...others, ...findings]
-}
-
-function folderOf(path: string): string {
-  return path.slice(0, path.lastIndexOf('/') + 1)
 }

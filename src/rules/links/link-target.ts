@@ -133,11 +133,11 @@ export function isFolder(target: string): boolean {
 
 /** Returns the folder whose index a page is: `guide/`, or `/` for the outermost. Returns `undefined` for any other page. */
 export function folderOfPage(path: string): string | undefined {
-  return folderRank(path) < 0 ? undefined : nameAt(folderOf(path))
+  return folderRank(path) < 0 ? undefined : nameAt(folderPath(path))
 }
 
 function folderRank(path: string): number {
-  return folderPages.indexOf(barePath(path.slice(folderOf(path).length)).toLowerCase())
+  return folderPages.indexOf(barePath(path.slice(folderPath(path).length)).toLowerCase())
 }
 
 /** Returns the name of a path; `/` for the outermost folder. */
@@ -230,7 +230,7 @@ function answers(name: string, lookup: (key: string) => readonly NamedNeuron[], 
 }
 
 function bestOf(levels: Iterable<Level>, from: string): Resolution | undefined {
-  const folder = barePath(folderOf(from))
+  const folder = barePath(folderPath(from))
   for (const { beside, elsewhere } of levels) {
     const found = beside.get(folder) ?? elsewhere
     if (found !== undefined) return found
@@ -315,7 +315,7 @@ function readAddress({ target, form, from }: LinkAddress): Reading {
     const path = form === 'markdown' ? written.replace(/\.html?$/i, '') : written
     // A site serves `a/b.md` as `a/b/`, from where `../c/` is `a/c/`.
     const isOnSite = form === 'markdown' && isRelative && /[^./]\/$/.test(written)
-    const bases = [folderOf(from), ...(isOnSite ? [`${from.replace(/\.[^./]*$/, '')}/`] : [])]
+    const bases = [folderPath(from), ...(isOnSite ? [`${from.replace(/\.[^./]*$/, '')}/`] : [])]
     const places = bases
       .flatMap((base) => joinPath(base, path) ?? [])
       .map((place) => (isToFolder ? `${place}/` : place))
@@ -330,7 +330,7 @@ function readAddress({ target, form, from }: LinkAddress): Reading {
 }
 
 /** Returns the folder of a path with its trailing slash, or the empty text. */
-function folderOf(path: string): string {
+export function folderPath(path: string): string {
   return path.slice(0, path.lastIndexOf('/') + 1)
 }
 

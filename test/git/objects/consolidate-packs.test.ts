@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { checkObjects } from '../../../src/git/fsck.ts'
 import { GroupCommit } from '../../../src/git/group-commit.ts'
 import { consolidatePacks } from '../../../src/git/objects/pack-files.ts'
-import { FolderRefs } from '../../../src/git/ref-store.ts'
+import { folderRefs } from '../../../src/git/ref-store.ts'
 import { Repository } from '../../../src/git/repository.ts'
 import { tempDir } from '../../support/temp.ts'
 import { nativeGit } from '../support/native-git.ts'
@@ -16,7 +16,7 @@ const noLimit = new AbortController().signal
 
 async function newWriter() {
   const repository = await Repository.init(join(tempDir(), 'kb.git'))
-  const writer = new GroupCommit(repository, new FolderRefs(repository, [main]), noFollower)
+  const writer = new GroupCommit(repository, folderRefs(repository, [main]), noFollower)
   const put = (path: string, text = path) =>
     writer.run((staging) =>
       staging.commit(main, { changes: new Map([[path, text]]), message: path, author, committer: author }),

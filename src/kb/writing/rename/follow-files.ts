@@ -9,7 +9,7 @@ import {
   placeFromFolder,
   resolveFile,
 } from '../../../rules/links/file-target.ts'
-import { fileKeys } from '../../../rules/links/link-target.ts'
+import { fileKeys, folderPath } from '../../../rules/links/link-target.ts'
 import { type WrittenLink, writtenLinks } from '../../../rules/links/written-link.ts'
 import { attachmentLookup } from '../../access/attachment-lookup.ts'
 import { fileTargets } from '../../projection/file-queries.ts'
@@ -38,7 +38,7 @@ export async function followFiles(
   { seqId, from, path, text }: MovedPage,
   changed: ChangedFiles = new Map(),
 ): Promise<string> {
-  if (folderOf(from) === folderOf(path) || fileTargets(sql, seqId).length === 0) return text
+  if (folderPath(from) === folderPath(path) || fileTargets(sql, seqId).length === 0) return text
   const files = { before: attachmentLookup(sql), after: changedLookup(attachmentLookup(sql), changed) }
   const newTarget = (link: RetargetedLink) => newFileTarget(sql, link, { from, path, files, changed })
   const isAsBefore = await hasSameLinks(
@@ -90,10 +90,6 @@ export function changedLookup({ has, byKey }: FileLookup, changed: ChangedFiles)
       ...written.filter((path) => fileKeys(path).includes(key)),
     ],
   }
-}
-
-function folderOf(path: string): string {
-  return path.slice(0, path.lastIndexOf('/') + 1)
 }
 
 /**

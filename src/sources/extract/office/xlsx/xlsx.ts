@@ -120,75 +120,67 @@ type RowTexts = {
 
 /** Reads a sheet row by row: regions of rows become tables, or lines of text. */
 function readSheet(part: Buffer, workbook: Workbook, room: Room): SheetText {
-  const reader = new SheetReader(workbook, room)
+  const reader = sheetReader(workbook, room)
   scanElements(part, (name) => name === 'row', reader)
   return reader.result()
 }
 
-class SheetReader {
-  readonly #workbook: Workbook
-  readonly #room: Room
-  readonly #regions: Region[] = []
-  readonly #merged: Range[] = []
-  readonly #hidden: { first: number; last: number }[] = []
-  readonly #hiddenRows = new Set<number>()
-  #hiddenValues = 0
-  readonly #further: FurtherColumns
-  #unsaved = 0
-  readonly #shown: string[] = []
-  #lastRow = -2
-  #row = -1
+function sheetReader(workbook: Workbook, room: Room) {
+  const regions: Region[] = []
+  const merged: Range[] = []
+  const hidden: { first: number; last: number }[] = []
+  const hiddenRows = new Set<number>()
+  let hiddenValues = 0
+  let unsaved = 0
+  const shown: string[] = []
+  let lastRow = -2
+  let current = -1
+  const further = new FurtherColumns(room)
 
-  constructor(workbook: Workbook, room: Room) {
-    this.#workbook = workbook
-    this.#room = room
-    this.#further = new FurtherColumns(room)
-  }
-
-  readonly open = (name: string, attributes: XmlAttributes): void => {
+  const open = (name: string, attributes: XmlAttributes): void => {
     if (name === 'col' && isTrue(attributes.hidden)) {
-      this.#hidden.push({ first: Number(attributes.min) - 1, last: Number(attributes.max) - 1 })
-    } else if (name === 'mergeCell' && this.#merged.length < maxFilled) this.#merged.push(rangeOf(attributes.ref ?? ''))
+      hidden.push({ first: Number(attributes.min) - 1, last: Number(attributes.max) - 1 })
+    } else if (name === 'mergeCell' && merged.length < maxFilled) merged.push(rangeOf(attributes.ref ?? ''))
   }
 
-  readonly element = ({ attributes, children }: XmlElement): void => {
-    this.#row = attributes.r === undefined ? this.#row + 1 : Number(attributes.r) - 1
+  const element = ({ attributes, children }: XmlElement): void => {
+    current = attributes.r === undefined ? current + 1 : Number(attributes.r) - 1
     const isHidden = isTrue(attributes.hidden)
-    if (isHidden) this.#hiddenRows.add(this.#row)
-    const row = this.#textsOf(children)
+    if (isHidden) hiddenRows.add(current)
+    const row = textsOf(children)
     if (row.cells.length + row.beyond.length === 0) return
-    if (isHidden) this.#hiddenValues++
-    else this.#addRow(row)
+    if (isHidden) hiddenValues++
+    else addRow(row)
   }
 
-  readonly close = (): void => {}
+  const close = (): void => {}
 
-  result(): SheetText {
-    this.#fillMerged()
-    const summarized = this.#regions.flatMap(({ table }) => (table?.isSummarized ? [table] : []))
+  function result(): SheetText {
+    fillMerged()
+    const summarized = regions.flatMap(({ table }) => (table?.isSummarized ? [table] : []))
     return {
-      blocks: this.#regions.flatMap(({ lines, table }) => [
+      blocks: regions.flatMap(({ lines, table }) => [
         ...lines.map((line) => plainLine(line.join(''))),
         ...(table?.blocks() ?? []),
       ]),
-      shown: this.#shown.join('\n'),
-      hiddenRows: this.#hiddenValues,
-      hiddenColumns: this.#hidden.reduce((sum, { first, last }) => sum + Math.min(last, maxColumns) - first + 1, 0),
-      further: this.#further,
-      unsaved: this.#unsaved,
+      shown: shown.join('\n'),
+      hiddenRows: hiddenValues,
+      hiddenColumns: hidden.reduce((sum, { first, last }) => sum + Math.min(last, maxColumns) - first + 1, 0),
+      further,
+      unsaved,
       summarized,
       isShown: (reference) => {
         const { top, left } = rangeOf(reference)
-        return !this.#hiddenRows.has(top) && !this.#isHiddenColumn(left)
+        return !hiddenRows.has(top) && !isHiddenColumn(left)
       },
     }
   }
 
-  #isHiddenColumn(column: number): boolean {
-    return this.#hidden.some(({ first, last }) => column >= first && column <= last)
+  function isHiddenColumn(column: number): boolean {
+    return hidden.some(({ first, last }) => column >= first && column <= last)
   }
 
-  #textsOf(row: readonly XmlElement[]): RowTexts {
+  function textsOf(row: readonly XmlElement[]): RowTexts {
     const texts: RowTexts = { cells: [], numbers: [], beyond: [] }
     let column = -1
     for (const cell of row) {
@@ -197,9 +189,9 @@ class SheetReader {
       column = reference === undefined ? column + 1 : columnOf(reference)
       const value = (child(cell, 'v')?.text ?? richText(child(cell, 'is'))).slice(0, maxCell)
       // A formula of text that gives an empty one has a type.
-      if (value === '' && type === undefined && child(cell, 'f') !== undefined) this.#unsaved++
-      if (value === '' || this.#isHiddenColumn(column)) continue
-      const { text, number } = this.#readCell(cell.attributes, value)
+      if (value === '' && type === undefined && child(cell, 'f') !== undefined) unsaved++
+      if (value === '' || isHiddenColumn(column)) continue
+      const { text, number } = readCell(cell.attributes, value)
       texts.numbers[column] = number
       const shown = text.slice(0, maxCell).trim()
       if (shown === '') continue
@@ -212,60 +204,60 @@ class SheetReader {
     return texts
   }
 
-  #readCell({ t: type, s: style }: XmlAttributes, value: string): { text: string; number?: number } {
-    if (type === 's') return { text: this.#workbook.strings[Number(value)] ?? '' }
+  function readCell({ t: type, s: style }: XmlAttributes, value: string): { text: string; number?: number } {
+    if (type === 's') return { text: workbook.strings[Number(value)] ?? '' }
     if (type === 'b') return { text: value === '1' || value === 'true' ? 'TRUE' : 'FALSE' }
     if (type === 'd') return { text: value.replace(/(?:T00:00:00)?(?:\.0+)?Z?$/, '') }
     if (type === 'str' || type === 'inlineStr') return { text: unescapeText(value) }
     const number = type === 'e' ? Number.NaN : Number(value)
     if (Number.isNaN(number)) return { text: value }
-    const format = this.#workbook.formats[Number(style ?? 0)] ?? { kind: 'general' }
-    const text = formatNumber(number, format, this.#workbook.is1904)
+    const format = workbook.formats[Number(style ?? 0)] ?? { kind: 'general' }
+    const text = formatNumber(number, format, workbook.is1904)
     return format.kind === 'number' && !format.isPercent ? { text, number } : { text }
   }
 
-  #addRow({ cells, numbers, beyond }: RowTexts): void {
+  function addRow({ cells, numbers, beyond }: RowTexts): void {
     // Beyond it, a warning counts the rows that are left out.
-    if (this.#room.bytes > 0) this.#shown.push(cells.join('\n'), beyond.join('\n'))
-    this.#further.add(cells.find((cell) => cell !== '') ?? '', beyond)
+    if (room.bytes > 0) shown.push(cells.join('\n'), beyond.join('\n'))
+    further.add(cells.find((cell) => cell !== '') ?? '', beyond)
     if (cells.length === 0) return
-    let region = this.#regions.at(-1)
-    if (region === undefined || (this.#isApart(region) && this.#regions.length < maxTables)) {
+    let region = regions.at(-1)
+    if (region === undefined || (isApart(region) && regions.length < maxTables)) {
       region = { lines: [], table: undefined, rows: [] }
-      this.#regions.push(region)
+      regions.push(region)
     }
-    this.#lastRow = this.#row
+    lastRow = current
     const isLine = region.table === undefined && cells.filter((cell) => cell !== '').length === 1
     if (isLine && region.lines.length < maxLines) {
       region.lines.push(cells)
       return
     }
     if (region.table === undefined) {
-      region.table = new DataTable(this.#room)
+      region.table = new DataTable(room)
       if (isLine) {
         for (const [at, line] of region.lines.entries()) {
           region.table.add(line)
-          region.rows.push(this.#row - region.lines.length + at)
+          region.rows.push(current - region.lines.length + at)
         }
         region.lines = []
       }
     }
     region.table.add(cells, numbers)
     // Rows that the table does not keep need no place.
-    if (!region.table.isSummarized) region.rows.push(this.#row)
+    if (!region.table.isSummarized) region.rows.push(current)
   }
 
   /** True if the row begins another region. A single blank row separates the header of a table, but does not end the table. */
-  #isApart({ table }: Region): boolean {
-    const blankRows = this.#row - this.#lastRow - 1
+  function isApart({ table }: Region): boolean {
+    const blankRows = current - lastRow - 1
     return blankRows > 1 || (blankRows === 1 && !(table !== undefined && table.size < 2))
   }
 
   /** Fills vertically merged cells, so that each row has all of its values. */
-  #fillMerged(): void {
+  function fillMerged(): void {
     let filled = 0
-    for (const { top, left, bottom } of this.#merged) {
-      for (const { table, rows } of this.#regions) {
+    for (const { top, left, bottom } of merged) {
+      for (const { table, rows } of regions) {
         const first = rows.indexOf(top)
         const text = first < 0 ? undefined : table?.cell(first, left)
         if (!text) continue
@@ -275,6 +267,8 @@ class SheetReader {
       }
     }
   }
+
+  return { open, element, close, result }
 }
 
 /** Returns the column of a reference such as `AB12`, counted from 0. */
