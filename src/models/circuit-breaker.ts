@@ -52,6 +52,32 @@ export class CircuitBreaker {
     }
   }
 
+  /**
+   * Runs a request within a time limit, and reports its end.
+   * @param send gets a signal that aborts with the caller's, or at the limit
+   * @param options.failed converts what `send` throws, {@link ModelSilent} at the limit, and {@link ModelPaused}
+   * @throws the signal's reason once it aborts
+   */
+  async request<Result>(
+    send: (signal: AbortSignal) => Promise<Result>,
+    { signal, timeoutMs, failed }: { signal: AbortSignal; timeoutMs: number; failed: (error: unknown) => Error },
+  ): Promise<Result> {
+    signal.throwIfAborted()
+    const limit = AbortSignal.timeout(timeoutMs)
+    let report: ReturnType<CircuitBreaker['begin']> | undefined
+    try {
+      report = this.begin()
+      const result = await send(AbortSignal.any([signal, limit]))
+      report()
+      return result
+    } catch (error) {
+      const failure = limit.aborted ? new ModelSilent('it did not answer in time', { cause: error }) : error
+      report?.(signal.aborted ? signal.reason : failure)
+      signal.throwIfAborted()
+      throw failed(failure)
+    }
+  }
+
   #pause(): void {
     // Concurrent requests that fail together are one failure.
     if (this.#now() < this.#pausedUntil) return

@@ -1,7 +1,7 @@
 import type { OpenAI } from 'openai'
 import { z } from 'zod'
 import { KeyedLock } from '../system/concurrency/keyed-lock.ts'
-import { CircuitBreaker, ModelPaused, ModelSilent, ModelUnusable } from './circuit-breaker.ts'
+import { CircuitBreaker, ModelPaused, ModelUnusable } from './circuit-breaker.ts'
 import { boundedFetch, clientOf, type LanguageModel, withoutKey } from './language-model.ts'
 
 /** Timeout of a request with all its attempts, and retries after 408, 409, 429, 5xx and broken connections. */
@@ -56,20 +56,10 @@ export class Embeddings {
    * @throws {EmbeddingsError} also if there is no vector at all; the signal's reason once it aborts
    */
   async embed(texts: readonly string[], signal: AbortSignal): Promise<(Float32Array | undefined)[]> {
-    signal.throwIfAborted()
-    const report = this.#begin()
-    const limit = AbortSignal.timeout(this.#limits.timeoutMs)
-    try {
-      const answer = await this.#ask(texts, AbortSignal.any([signal, limit]))
-      const vectors = vectorsOf(answer, texts.length)
-      report()
-      return vectors
-    } catch (error) {
-      const failure = limit.aborted ? new ModelSilent('it did not answer in time', { cause: error }) : error
-      report(signal.aborted ? signal.reason : failure)
-      signal.throwIfAborted()
-      throw this.#error(failure)
-    }
+    const { timeoutMs } = this.#limits
+    const failed = (cause: unknown) => this.#error(cause)
+    const send = async (ending: AbortSignal) => vectorsOf(await this.#ask(texts, ending), texts.length)
+    return this.#breaker.request(send, { signal, timeoutMs, failed })
   }
 
   async #ask(texts: readonly string[], signal: AbortSignal): Promise<unknown> {
@@ -93,15 +83,6 @@ export class Embeddings {
       // Texts and the key must not follow a redirect to another address.
       fetch: (input, init) => bounded(input, { ...init, redirect: 'error' }),
     })
-  }
-
-  #begin(): ReturnType<CircuitBreaker['begin']> {
-    try {
-      return this.#breaker.begin()
-    } catch (cause) {
-      if (cause instanceof ModelPaused) throw this.#error(cause)
-      throw cause
-    }
   }
 
   #error(cause: unknown): EmbeddingsError {

@@ -69,29 +69,10 @@ export class ModelClient {
     })
   }
 
-  async #complete(loaded: Loaded, request: ModelRequest<unknown>, signal: AbortSignal): Promise<string> {
-    signal.throwIfAborted()
-    const report = this.#begin()
-    const limit = AbortSignal.timeout(this.#options.timeoutMs)
-    try {
-      const text = await this.#ask(loaded, request, AbortSignal.any([signal, limit]))
-      report()
-      return text
-    } catch (error) {
-      const failure = limit.aborted ? new ModelSilent('it did not answer in time', { cause: error }) : error
-      report(signal.aborted ? signal.reason : failure)
-      signal.throwIfAborted()
-      throw modelError(failure, loaded.module)
-    }
-  }
-
-  #begin(): ReturnType<CircuitBreaker['begin']> {
-    try {
-      return this.#breaker.begin()
-    } catch (cause) {
-      if (!(cause instanceof ModelPaused)) throw cause
-      throw new CompilerModelError('paused', `The language model failed: ${cause.message}`, { cause })
-    }
+  #complete(loaded: Loaded, request: ModelRequest<unknown>, signal: AbortSignal): Promise<string> {
+    const { timeoutMs } = this.#options
+    const failed = (error: unknown) => modelError(error, loaded.module)
+    return this.#breaker.request((ending) => this.#ask(loaded, request, ending), { signal, timeoutMs, failed })
   }
 
   async #ask(loaded: Loaded, request: ModelRequest<unknown>, signal: AbortSignal): Promise<string> {
@@ -155,7 +136,8 @@ function modelError(error: unknown, { APIConnectionTimeoutError, APIConnectionEr
   const isTimeout =
     error instanceof ModelSilent || (error instanceof Error && ['TimeoutError', 'AbortError'].includes(error.name))
   let gap: ModelGap = 'invalid'
-  if (error instanceof APIConnectionTimeoutError || isTimeout) gap = 'slow'
+  if (error instanceof ModelPaused) gap = 'paused'
+  else if (error instanceof APIConnectionTimeoutError || isTimeout) gap = 'slow'
   else if (error instanceof APIConnectionError || error instanceof TypeError) gap = 'unreachable'
   else if (error instanceof APIError) gap = 'error'
   return new CompilerModelError(gap, `The language model failed: ${reason}`, { cause: error })
