@@ -33,7 +33,7 @@ test('erases pages and texts for the operator, says what still holds them, and r
     expect(locked).toMatchObject({ code: 1, stderr: expect.stringContaining('no data directory') })
   })
   for (const [args, says] of [
-    [[], 'one of --neuron, --text, --source and --person is needed'],
+    [[], 'one of --neuron, --text, --source, --person and --on-behalf-of is needed'],
     [['--text', 'Qu'], 'at least 4 characters'],
     [['--neuron', 'handbook_00000009'], 'There is no Neuron handbook_00000009'],
     [['--text', 'handbook_0000'], 'part of ids that Ganglion itself writes'],
