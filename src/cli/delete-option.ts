@@ -7,9 +7,9 @@ import { markDeleted, removeDeleted } from '../operate/life-cycle.ts'
 import { acquireLock, DataDirectoryInUse } from '../state/directory/directory-lock.ts'
 import type { KbRecord } from '../state/kb-store.ts'
 import type { Tenant } from '../state/tenants.ts'
-import { option } from './command.ts'
+import { actOn } from './act-on.ts'
+import { option } from './options.ts'
 import type { Environment } from './settings/environment.ts'
-import { actOn } from './with-ganglion.ts'
 
 const Exported = z.union([z.string().min(1), z.literal(false)], 'give --export DIR, or --no-export')
 const exportText = 'new or empty folder for a backup that "ganglion restore" accepts'

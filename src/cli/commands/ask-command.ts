@@ -7,7 +7,8 @@ import { SearchAnswer } from '../../contract/search.ts'
 import { highlightText } from '../../rules/text/highlight-text.ts'
 import { oneLine } from '../../rules/text/lines.ts'
 import { readAnswer } from '../client/server-problem.ts'
-import { argument, askServer, option } from '../command.ts'
+import { askServer } from '../command.ts'
+import { argument, option } from '../options.ts'
 
 const Words = z.array(z.string()).transform((words) => words.join(' '))
 const Options = z.object({

@@ -7,7 +7,8 @@ import { SeqId } from '../../contract/vocabulary.ts'
 import { parseNeuronFile } from '../../markdown/file/neuron-file.ts'
 import { UsageError } from '../cli-errors.ts'
 import { readAnswer } from '../client/server-problem.ts'
-import { argument, askServer, option } from '../command.ts'
+import { askServer } from '../command.ts'
+import { argument, option } from '../options.ts'
 
 /** Arguments and options of commands for one page of a knowledge base. */
 export const OfPage = z.object({

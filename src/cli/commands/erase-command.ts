@@ -20,9 +20,11 @@ import { DataDirectory } from '../../state/directory/data-directory.ts'
 import { acquireWhole } from '../../state/directory/directory-lock.ts'
 import { inUse } from '../../system/concurrency/present-work.ts'
 import { UsageError } from '../cli-errors.ts'
-import { act, flag, repeatable } from '../command.ts'
+import { act } from '../command.ts'
+import { flag, repeatable } from '../options.ts'
+import { Selection, select } from '../select-options.ts'
 import type { Environment } from '../settings/environment.ts'
-import { requireDataDirectory, Selection, select, withContext } from '../with-ganglion.ts'
+import { requireDataDirectory, withContext } from '../with-ganglion.ts'
 
 const list = z.array(z.string().min(1)).optional()
 const erased = {

@@ -19,10 +19,11 @@ import type { Context } from '../../kb/context.ts'
 import { operator } from '../../kb/create-kb.ts'
 import { isLocked } from '../../state/directory/directory-lock.ts'
 import type { ForgeLink } from '../../state/forge-links.ts'
+import { actOn, tenantIdOf } from '../act-on.ts'
 import { UsageError } from '../cli-errors.ts'
-import { argument, OfTenant, option } from '../command.ts'
+import { argument, OfTenant, option } from '../options.ts'
 import { table } from '../table.ts'
-import { actOn, requireTenant, tenantIdOf } from '../with-ganglion.ts'
+import { requireTenant } from '../with-ganglion.ts'
 
 const Named = z.object({
   tenant: option(z.string(), '<slug>', 'tenant of the knowledge base'),

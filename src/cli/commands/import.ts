@@ -8,10 +8,11 @@ import type { KnowledgeBase } from '../../kb/knowledge-base.ts'
 import { type ImportReport, importDirectory } from '../../operate/import/import-directory.ts'
 import { oneLine } from '../../rules/text/lines.ts'
 import { isLocked } from '../../state/directory/directory-lock.ts'
+import { actOn } from '../act-on.ts'
 import { folderProblem } from '../cli-errors.ts'
-import { argument, flag, option } from '../command.ts'
+import { argument, flag, option } from '../options.ts'
 import { progressBar } from '../progress-bar.ts'
-import { actOn, requireTenant } from '../with-ganglion.ts'
+import { requireTenant } from '../with-ganglion.ts'
 
 const maxShown = 20
 

@@ -9,11 +9,13 @@ import { adoptKnowledgeBase } from '../../operate/adopt/adopt-kb.ts'
 import { changeKb, type LifecycleChange } from '../../operate/life-cycle.ts'
 import { SeqPrefix, Slug } from '../../rules/neurons/seq-id.ts'
 import { counted } from '../../rules/text/numbers.ts'
-import { act, argument, type CommandAnswer, OfTenant, option } from '../command.ts'
+import { actOn, tenantIdOf } from '../act-on.ts'
+import { act, type CommandAnswer } from '../command.ts'
 import { addDelete, exportOption } from '../delete-option.ts'
+import { argument, OfTenant, option } from '../options.ts'
 import type { Environment } from '../settings/environment.ts'
 import { table } from '../table.ts'
-import { actOn, requireTenant, tenantIdOf, tenantSlugs } from '../with-ganglion.ts'
+import { requireTenant, tenantSlugs } from '../with-ganglion.ts'
 
 export function addKnowledgeBaseCommands(program: Command): void {
   const kb = program.command('kb').description('make, list, rename, disable and delete knowledge bases')

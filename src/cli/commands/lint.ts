@@ -2,9 +2,10 @@ import type { Command } from 'commander'
 import { type LintReport, lintKb } from '../../operate/lint/lint-kb.ts'
 import { counted } from '../../rules/text/numbers.ts'
 import { inUse } from '../../system/concurrency/present-work.ts'
-import { flag } from '../command.ts'
+import { actOn } from '../act-on.ts'
+import { flag } from '../options.ts'
+import { Selection, select } from '../select-options.ts'
 import { table } from '../table.ts'
-import { actOn, Selection, select } from '../with-ganglion.ts'
 
 const shown = 100
 

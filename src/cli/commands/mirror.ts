@@ -8,8 +8,8 @@ import { audienceClone } from '../../kb/clone/audience-clone.ts'
 import { mainCommit } from '../../kb/clone/shown-history.ts'
 import { servedAudiences } from '../../rules/access/audience.ts'
 import { inUse } from '../../system/concurrency/present-work.ts'
-import { argument, option } from '../command.ts'
-import { actOn, tenantIdOf } from '../with-ganglion.ts'
+import { actOn, tenantIdOf } from '../act-on.ts'
+import { argument, option } from '../options.ts'
 
 const Mirrored = z.object({
   remote: argument(z.string(), 'address of the repository, for git; its main must be a mirror already, or missing'),

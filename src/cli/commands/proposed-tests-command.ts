@@ -3,7 +3,8 @@ import { z } from 'zod'
 import { Ganglion } from '#client'
 import { AddedTest, DismissedTest, type ProposedTest, TestDismissal, TestReport } from '../../contract/answer-tests.ts'
 import { readAnswer } from '../client/server-problem.ts'
-import { askServer, option } from '../command.ts'
+import { askServer } from '../command.ts'
+import { option } from '../options.ts'
 
 const question = TestDismissal.shape.question.optional()
 const Options = z.object({

@@ -17,7 +17,8 @@ import { effectLines } from '../../rules/effect-lines.ts'
 import { UsageError } from '../cli-errors.ts'
 import { type ApiServer, parseInput } from '../client/api-server.ts'
 import { readAnswer } from '../client/server-problem.ts'
-import { argument, askServer, flag, option } from '../command.ts'
+import { askServer } from '../command.ts'
+import { argument, flag, option } from '../options.ts'
 
 /** Maximum bytes of a comment from standard input. No comment is longer than that in UTF-8. */
 const maxComment = 64 * 1024

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { act, option } from '../command.ts'
+import { act } from '../command.ts'
+import { option } from '../options.ts'
 import { Port } from '../settings/environment.ts'
 
 const Options = z.object({

@@ -4,7 +4,8 @@ import { Approval, AwaitedApproval } from '../../contract/candidates.ts'
 import { StillTrue } from '../../contract/neurons.ts'
 import { awaitingText } from '../../rules/deciding.ts'
 import { readAnswer } from '../client/server-problem.ts'
-import { askServer, option } from '../command.ts'
+import { askServer } from '../command.ts'
+import { option } from '../options.ts'
 import { OfPage, seqIdOf } from './blame-command.ts'
 
 const sentences = {

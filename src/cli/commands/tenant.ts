@@ -8,10 +8,11 @@ import { type TenantUsage, usageOf } from '../../operate/usage.ts'
 import { Slug } from '../../rules/neurons/seq-id.ts'
 import type { StoredAuditEntry } from '../../state/accounts/audit-store.ts'
 import type { Quotas } from '../../state/tenants.ts'
-import { argument, option } from '../command.ts'
+import { actOn } from '../act-on.ts'
 import { addDelete, exportOption } from '../delete-option.ts'
+import { argument, option } from '../options.ts'
 import { table } from '../table.ts'
-import { actOn, requireTenant } from '../with-ganglion.ts'
+import { requireTenant } from '../with-ganglion.ts'
 
 const One = z.object({ tenant: argument(z.string()) })
 const entriesAtOnce = 500

@@ -6,7 +6,8 @@ import { UndoAnswer, UndoInput } from '../../contract/undo.ts'
 import { oneLine } from '../../rules/text/lines.ts'
 import { UsageError } from '../cli-errors.ts'
 import { readAnswer } from '../client/server-problem.ts'
-import { askServer, flag, option } from '../command.ts'
+import { askServer } from '../command.ts'
+import { flag, option } from '../options.ts'
 
 const spans: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
 const kinds = UndoInput.shape.by.options

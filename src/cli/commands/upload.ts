@@ -15,7 +15,8 @@ import { sha256OfFile } from '../../system/received-file.ts'
 import { UsageError } from '../cli-errors.ts'
 import type { ApiServer } from '../client/api-server.ts'
 import { serverProblem } from '../client/server-problem.ts'
-import { argument, askServer, flag, option, repeatable } from '../command.ts'
+import { askServer } from '../command.ts'
+import { argument, flag, option, repeatable } from '../options.ts'
 import { progressBar } from '../progress-bar.ts'
 
 const UploadId = z.uuid('must be the id of an upload')

@@ -15,11 +15,12 @@ import {
   renamePerson,
 } from '../../people/manage-people.ts'
 import type { Membership, User } from '../../state/accounts/users.ts'
+import { actOn, tenantIdOf } from '../act-on.ts'
 import { serverAddress } from '../announcement.ts'
-import { argument, OfTenant, option } from '../command.ts'
+import { argument, OfTenant, option } from '../options.ts'
 import type { Environment } from '../settings/environment.ts'
 import { table } from '../table.ts'
-import { actOn, requireTenant, tenantIdOf } from '../with-ganglion.ts'
+import { requireTenant } from '../with-ganglion.ts'
 
 const roles = PersonRole.options.join(', ')
 

@@ -5,7 +5,8 @@ import type { Command } from 'commander'
 import { z } from 'zod'
 import { folderProblem, UsageError } from '../cli-errors.ts'
 import { type ApiServer, serverOf } from '../client/api-server.ts'
-import { addOptions, argument, flag, option, parseOptions, repeatable } from '../command.ts'
+import { parseOptions } from '../command.ts'
+import { addOptions, argument, flag, option, repeatable } from '../options.ts'
 import { describeFile, type FileReport, isUploadable, uploadOne } from './upload.ts'
 
 const Options = z.object({

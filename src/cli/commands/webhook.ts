@@ -15,7 +15,8 @@ import {
 import type { Acting } from '../../kb/access/audit.ts'
 import type { Context } from '../../kb/context.ts'
 import { operator } from '../../kb/create-kb.ts'
-import { act, argument, OfTenant, option, repeatable } from '../command.ts'
+import { act } from '../command.ts'
+import { argument, OfTenant, option, repeatable } from '../options.ts'
 import { table } from '../table.ts'
 import { requireTenant, withContext } from '../with-ganglion.ts'
 
