@@ -1,12 +1,17 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
+import { Ganglion } from '#client'
+import { GanglionError } from '../contract/errors.ts'
 import { faultOf } from '../contract/faults.ts'
+import type { Context } from '../kb/context.ts'
 import { readableText } from '../rules/text/lines.ts'
 import { NegativeAnswer, UsageError } from './cli-errors.ts'
 import { type ApiServer, serverOf } from './client/api-server.ts'
+import { readAnswer } from './client/server-problem.ts'
 import { addOptions } from './options.ts'
 import { type Environment, readEnvironment } from './settings/environment.ts'
 import { addSettingsOfFiles } from './settings/setting-files.ts'
+import { withContext } from './with-ganglion.ts'
 
 /** Result of a command, for programs and for people. `isNegative`: the exit code is 1. */
 export type CommandAnswer = { json: unknown; text: string; isNegative?: boolean }
@@ -49,6 +54,41 @@ export function askServer<Schema extends z.ZodObject>(
       `\nGANGLION_KEY holds ${key}; the command line takes none, since others can see it.\n\nExample:\n  ${example}`,
     )
   return answer(command, schema, (input) => run(input, serverOf(command.opts().url, key)))
+}
+
+/**
+ * Makes a command work on the data directory or, with `--server`, on a running server over HTTP, without a data directory.
+ * @param key description of the key that GANGLION_KEY must contain, for people
+ */
+export function actOrAsk<Schema extends z.ZodObject, Answer extends z.ZodType>(
+  command: Command,
+  schema: Schema,
+  { key, answers, here, there, tell, sentences = () => ({}) }: OnEither<z.output<Schema>, Answer>,
+): Command {
+  command.option('--server <url>', `ask this server over HTTP instead; GANGLION_KEY holds ${key}`)
+  return act(command, schema, async (input, environment) => {
+    const { server } = command.opts()
+    if (server !== undefined) {
+      const api = serverOf(server, key, '--server')
+      return tell(await readAnswer(there(input, new Ganglion(api)), answers, api, sentences(input)), input)
+    }
+    const done = await withContext(environment, (ctx) => here(input, ctx, environment)).catch((error) => {
+      const sentence = error instanceof GanglionError && sentences(input)[error.code]
+      throw sentence ? new Error(sentence(error)) : error
+    })
+    return tell(done, input)
+  })
+}
+
+type OnEither<Input, Answer extends z.ZodType> = {
+  key: string
+  /** Schema of the answer. */
+  answers: Answer
+  here: (input: Input, ctx: Context, environment: Environment) => Promise<z.output<Answer>>
+  there: (input: Input, api: Ganglion) => Promise<unknown>
+  tell: (answer: z.output<Answer>, input: Input) => CommandAnswer
+  /** Messages for codes of errors. */
+  sentences?: (input: Input) => Partial<Record<string, (error: unknown) => string>>
 }
 
 function answer<Schema extends z.ZodType>(

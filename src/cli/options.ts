@@ -64,5 +64,7 @@ export function addOptions(command: Command, { shape }: z.ZodObject): Command {
   return command
 }
 
-/** Option of commands that list what one tenant has, or all. */
-export const OfTenant = z.object({ tenant: option(z.string().optional(), '<slug>', 'of one tenant only') })
+/** Option of commands that list what one tenant has, or all. On a server, the key determines the tenant. */
+export const OfTenant = z.object({
+  tenant: option(z.string().optional(), '<slug>', 'of one tenant only', { conflicts: ['server'] }),
+})

@@ -1,9 +1,12 @@
 import { type ContextOptions, openContext } from '../app/open-context.ts'
+import type { Acting } from '../kb/access/audit.ts'
 import type { Context } from '../kb/context.ts'
+import { operator } from '../kb/create-kb.ts'
 import type { WhenOlder } from '../state/database/migrations/migrate.ts'
 import { DataDirectory } from '../state/directory/data-directory.ts'
 import { requireRows } from '../state/directory/rows-place.ts'
 import type { Tenant, Tenants } from '../state/tenants.ts'
+import { UsageError } from './cli-errors.ts'
 import type { Environment } from './settings/environment.ts'
 
 /**
@@ -43,6 +46,17 @@ export async function requireTenant(tenants: Tenants, slug: string): Promise<Ten
   if (tenant !== undefined) return tenant
   const slugs = (await tenants.list()).map((known) => known.slug)
   throw new Error(`There is no tenant ${slug}. Known tenants: ${slugs.join(', ') || 'none'}.`)
+}
+
+/** Returns the operator as an administrator of a tenant. */
+export function operatorFor(tenantId: string): Acting {
+  return { ...operator, tenantId, isAdmin: true }
+}
+
+/** Returns the operator as an administrator of a tenant. @param slug undefined if the option was not given */
+export async function operatorIn({ tenants }: Context, slug: string | undefined): Promise<Acting> {
+  if (slug === undefined) throw new UsageError('--tenant or --server must be given')
+  return operatorFor((await requireTenant(tenants, slug)).id)
 }
 
 export async function tenantSlugs(tenants: Tenants): Promise<Map<string, string>> {

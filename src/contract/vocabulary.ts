@@ -34,6 +34,10 @@ export type CandidateStatus = z.infer<typeof CandidateStatus>
 export const Role = z.enum(['reader', 'app', 'curator'])
 export type Role = z.infer<typeof Role>
 
+/** Role that an API key is made with. A key of the role `admin` is a curator's that may also manage keys and webhooks. */
+export const KeyRole = z.enum([...Role.options, 'admin'])
+export type KeyRole = z.infer<typeof KeyRole>
+
 /** Delivery of a person's e-mail notices: each at once, all in one a day, or never. */
 export const NoticeMode = z.enum(['at-once', 'digest', 'off'])
 export type NoticeMode = z.infer<typeof NoticeMode>

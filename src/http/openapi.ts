@@ -75,6 +75,7 @@ export async function describeRoutes(app: ZodFastify, prefix: string): Promise<v
         { name: 'Chat', description: 'Answers to questions, and feedback on them.' },
         { name: 'Answer tests', description: 'Questions, and what must hold of their answers.' },
         { name: 'Events', description: 'A stream of changes.' },
+        { name: 'Administration', description: 'Webhooks and API keys.' },
         { name: 'Agents', description: 'Interfaces for language models.' },
         { name: 'Operations', description: 'State and metrics of the server, and this description.' },
       ],

@@ -33,6 +33,7 @@ import {
   lingerBeforeClosing,
   type Timeouts,
 } from './transport.ts'
+import { administrationRoutes } from './v1/administration-routes.ts'
 import { answerTestRoutes } from './v1/answer-test-routes.ts'
 import { chatRoutes, feedbackRoutes } from './v1/chat-routes.ts'
 import { documentRoutes } from './v1/document-routes.ts'
@@ -268,6 +269,7 @@ function apiRoutes(api: ZodFastify, ctx: AppContext, limits: Limits): void {
   feedbackRoutes(api, ctx)
   documentRoutes(api, ctx)
   fileRoutes(api, ctx)
+  administrationRoutes(api, ctx)
 }
 
 /** True if the body would have to be decoded first. Only git's requests may be encoded, and git decodes them itself. */

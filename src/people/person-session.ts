@@ -78,7 +78,10 @@ export async function openSession(
       ...{ id, user: { id: userId, email, name }, tenant: { id: tenantId, slug: tenantSlug }, role, filters },
       tenants: memberships.map(({ tenantId: id, tenantSlug: slug, role }) => ({ id, slug, role })),
     },
-    caller: { id: `user:${userId}`, name, tenantId, role: role === 'reader' ? 'reader' : 'curator', connectors: [] },
+    caller: {
+      ...{ id: `user:${userId}`, name, tenantId, role: role === 'reader' ? 'reader' : 'curator', connectors: [] },
+      isAdmin: role === 'admin',
+    },
     ...{ formSecret, ...(newToken !== undefined && { newToken }) },
   }
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Transaction } from 'kysely'
-import { GanglionError } from '../contract/errors.ts'
+import { v7 as uuidv7 } from 'uuid'
+import { GanglionError, ValidationError } from '../contract/errors.ts'
 import type { Caller } from '../rules/access/caller.ts'
 import type { Schema } from './database/schema.ts'
 import type { Idempotency } from './idempotency-store.ts'
@@ -62,7 +63,8 @@ export async function runIdempotent<Result>(
   })
   if (result === undefined) {
     // An earlier attempt may have got further than this retry, so only a first attempt has certainly written nothing.
-    const isRefused = attempt.state === 'new' && isUnwritten && error instanceof GanglionError
+    const isRejection = error instanceof GanglionError || error instanceof ValidationError
+    const isRefused = attempt.state === 'new' && isUnwritten && isRejection
     await (isRefused ? idempotency.forget(request) : idempotency.abandon(request))
     throw error
   }
@@ -70,6 +72,25 @@ export async function runIdempotent<Result>(
   // If this fails, the next request with this key finds the committed object.
   await idempotency.finish(request, answerOf(result)).catch(onError)
   return result
+}
+
+/**
+ * Creates something with a secret, as {@link runIdempotent}. The stored answer lacks the secret, which must not be at rest. A repeated
+ * request gets null instead.
+ */
+export async function createWithSecret<Result extends object>(
+  stores: Stores,
+  caller: Caller,
+  keyed: Omit<KeyedRequest<Result>, 'newId'>,
+  create: (id: string) => Promise<Result & { secret: string }>,
+): Promise<Result & { secret: string | null }> {
+  let shown: string | null = null
+  const made = await runIdempotent<Result>(stores, caller, { ...keyed, newId: () => uuidv7() }, async (id) => {
+    const { secret, ...rest } = await create(id)
+    shown = secret
+    return keyed.parse(rest)
+  })
+  return { ...made, secret: shown }
 }
 
 function answerOf(body: unknown): { status: number; body: unknown } {

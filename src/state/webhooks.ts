@@ -3,35 +3,48 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import { v7 as uuidv7 } from 'uuid'
 import { z } from 'zod'
 import { EventKind } from '../contract/events.ts'
-import { type Camel, camelCase } from './database/row-values.ts'
+import { type Camel, camelCase, timeAfter } from './database/row-values.ts'
 import type { RowOf, Schema } from './database/schema.ts'
-import { deleteRows, findRow, Store, selectRows } from './database/store.ts'
+import { deleteRows, findRow, Store, selectRows, updateRows } from './database/store.ts'
 import { holdRow, inTransaction } from './database/transaction.ts'
 import { servedKbs, servedTenants } from './lifecycle.ts'
 
 /** Destination of a tenant's events after `cursor`, optionally of some kinds or of one knowledge base only. */
-export type Webhook = Omit<Camel<RowOf<'webhooks'>>, 'kinds' | 'enabled'> & { kinds: EventKind[]; isEnabled: boolean }
+export type Webhook = Omit<Camel<RowOf<'webhooks'>>, 'kinds' | 'enabled' | 'formerSecrets'> & {
+  kinds: EventKind[]
+  isEnabled: boolean
+  /** Replaced secrets, oldest first, each with the time until which it signs, too. */
+  formerSecrets: z.output<typeof FormerSecrets>
+}
 
 /** Attempt to deliver one message of a webhook. */
 export type WebhookDelivery = Omit<Camel<RowOf<'webhook_deliveries'>>, 'id' | 'webhookId'>
 
 export type WebhookRecord = Pick<Webhook, 'tenantId' | 'kbId' | 'url' | 'kinds' | 'cursor'> &
   Partial<Pick<Webhook, 'format'>>
+type Changes = { [Field in 'url' | 'kinds' | 'isEnabled' | 'cursor']?: Webhook[Field] | undefined }
 type Failure = { note: string; isFinal: boolean; dueAt: Date }
 
 /** Maximum deliveries of one webhook that are stored. */
 const maxDeliveries = 100
 
 const Kinds = z.array(EventKind)
+const FormerSecrets = z.array(z.object({ secret: z.string(), until: z.string() }))
+
+/** Milliseconds for which a replaced secret signs messages, too. */
+const rotationMs = 24 * 60 * 60 * 1000
+/** Maximum secrets that sign a message. */
+const maxSecrets = 5
 
 /** Webhooks with their cursors. Deliveries move a cursor only if it is still where they read it. */
 export class Webhooks extends Store {
   async create(
     { tenantId, kbId, url, kinds, cursor, format = 'ganglion' }: WebhookRecord,
     now: Date,
+    id = uuidv7(),
   ): Promise<Webhook> {
     const row: RowOf<'webhooks'> = {
-      ...{ id: uuidv7(), tenant_id: tenantId, kb_id: kbId, url, secret: `whsec_${randomBytes(32).toString('base64')}` },
+      ...{ id, tenant_id: tenantId, kb_id: kbId, url, secret: newSecret(), former_secrets: '[]' },
       ...{ kinds: JSON.stringify(kinds), enabled: 1, cursor, ...healthy, created_at: now.toISOString(), format },
     }
     await this.db.insertInto('webhooks').values(row).execute()
@@ -84,9 +97,10 @@ export class Webhooks extends Store {
   /**
    * Records that everything up to an id is delivered.
    * @param delivery attempt to deliver the event with that id, if it was sent
-   * @returns false if the cursor was moved meanwhile, the webhook removed, or its knowledge base or tenant disabled
+   * @returns the webhook as it is now; undefined if the cursor was moved meanwhile, the webhook removed, or its knowledge base or tenant
+   * disabled
    */
-  async advance({ id, cursor }: Webhook, to: number, delivery?: WebhookDelivery): Promise<boolean> {
+  async advance({ id, cursor }: Webhook, to: number, delivery?: WebhookDelivery): Promise<Webhook | undefined> {
     return this.#change({ id, cursor }, { cursor: to, ...healthy }, delivery)
   }
 
@@ -96,7 +110,7 @@ export class Webhooks extends Store {
     { note, isFinal, dueAt }: Failure,
     delivery: WebhookDelivery,
     now: Date,
-  ): Promise<boolean> {
+  ): Promise<Webhook | undefined> {
     const changes = {
       ...{ note, enabled: Number(!isFinal), failures: failures + 1, due_at: dueAt.toISOString() },
       failing_since: failingSince ?? now.toISOString(),
@@ -104,18 +118,42 @@ export class Webhooks extends Store {
     return this.#change({ id, cursor }, changes, delivery)
   }
 
-  /** Pauses a webhook until it is enabled again, which then delivers the missed events. */
-  async pause(id: string, note: string): Promise<boolean> {
-    return this.#change({ id }, { ...healthy, enabled: 0, note })
+  /**
+   * Changes what is given. The next message is due at once. Enabling a webhook delivers the missed events, and a lower `cursor` delivers
+   * events again.
+   * @param note reason why a webhook is disabled, for people
+   */
+  async change(id: string, { url, kinds, isEnabled, cursor }: Changes, note: string): Promise<Webhook | undefined> {
+    const { note: _, ...due } = healthy
+    return this.#change(
+      { id },
+      {
+        ...due,
+        ...(isEnabled !== undefined && { enabled: Number(isEnabled), note: isEnabled ? null : note }),
+        ...(kinds !== undefined && { kinds: JSON.stringify(kinds) }),
+        ...(url !== undefined && { url }),
+        ...(cursor !== undefined && { cursor }),
+      },
+    )
   }
 
-  async setKinds(id: string, kinds: readonly EventKind[]): Promise<boolean> {
-    return this.#change({ id }, { kinds: JSON.stringify(kinds) })
-  }
-
-  /** Delivers all events after an id, even if they were delivered or abandoned before. Enables the webhook. */
-  async replay(id: string, after: number): Promise<boolean> {
-    return this.#change({ id }, { cursor: after, enabled: 1, ...healthy })
+  /** Replaces the secret. The former one signs, too, for a day. @returns undefined if the webhook is gone, or has too many secrets */
+  async rotate(id: string, now: Date): Promise<Webhook | undefined> {
+    for (;;) {
+      const webhook = await this.find(id)
+      if (webhook === undefined) return undefined
+      const former = validSecrets(webhook, now)
+      if (former.length >= maxSecrets - 1) return undefined
+      const { secret: replaced } = webhook
+      const [secret, formerSecrets] = [
+        newSecret(),
+        [...former, { secret: replaced, until: timeAfter(now, rotationMs) }],
+      ]
+      const changes = { secret, former_secrets: JSON.stringify(formerSecrets) }
+      const changed = await updateRows(this.db, 'webhooks', { id, secret: replaced }, changes)
+      // Otherwise another rotation has replaced the secret meanwhile.
+      if (changed === 1) return { ...webhook, secret, formerSecrets }
+    }
   }
 
   /** Changes a webhook. @param webhook with a cursor: only if it is enabled and has this cursor */
@@ -123,9 +161,9 @@ export class Webhooks extends Store {
     { id, cursor }: { id: string; cursor?: number },
     changes: Partial<RowOf<'webhooks'>>,
     delivery?: WebhookDelivery,
-  ): Promise<boolean> {
+  ): Promise<Webhook | undefined> {
     const change = async (transaction: Transaction<Schema>) => {
-      const result = await transaction
+      const row = await transaction
         .updateTable('webhooks')
         .set(changes)
         .where('id', '=', id)
@@ -134,10 +172,11 @@ export class Webhooks extends Store {
             .where((webhook) => webhook.and({ cursor: cursor ?? 0, enabled: 1 }))
             .where('id', 'in', servedWebhooks(transaction)),
         )
+        .returningAll()
         .executeTakeFirst()
       // Recorded even if the cursor was moved meanwhile, because the message was sent.
       if (delivery !== undefined) await noteDelivery(transaction, id, delivery)
-      return result.numUpdatedRows === 1n
+      return row && toWebhook(row)
     }
     return inTransaction(this.db, change, 'read committed')
   }
@@ -176,6 +215,16 @@ async function noteDelivery(db: Transaction<Schema>, id: string, delivery: Webho
 
 const healthy = { note: null, failures: 0, failing_since: null, due_at: null }
 
-function toWebhook({ kinds, enabled, ...row }: RowOf<'webhooks'>): Webhook {
-  return { ...camelCase(row), kinds: Kinds.parse(JSON.parse(kinds)), isEnabled: enabled === 1 }
+/** Returns the replaced secrets that still sign messages. */
+export function validSecrets({ formerSecrets }: Pick<Webhook, 'formerSecrets'>, now: Date): Webhook['formerSecrets'] {
+  return formerSecrets.filter(({ until }) => until > now.toISOString())
+}
+
+function newSecret(): string {
+  return `whsec_${randomBytes(32).toString('base64')}`
+}
+
+function toWebhook({ kinds, enabled, former_secrets, ...row }: RowOf<'webhooks'>): Webhook {
+  const formerSecrets = FormerSecrets.parse(JSON.parse(former_secrets))
+  return { ...camelCase(row), kinds: Kinds.parse(JSON.parse(kinds)), isEnabled: enabled === 1, formerSecrets }
 }

@@ -18,7 +18,7 @@ let environment: Record<string, string> = {}
 beforeAll(async () => {
   const { ctx, url, tenantId } = stage()
   await indexReady(stage(), 'candidate')
-  const by = { id: 'operator', name: 'Somebody', tenantId }
+  const by = { id: 'operator', name: 'Somebody', tenantId, isAdmin: true }
   const { token } = await createApiKey(ctx, by, { name: 'site', role: 'app', connectors: [], expiresAt: null })
   environment = { GANGLION_URL: url, GANGLION_KEY: token, GANGLION_KB: 'handbook' }
 })

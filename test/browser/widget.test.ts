@@ -25,7 +25,7 @@ let key = ''
 beforeAll(async () => {
   const { ctx, tenantId } = stage()
   await indexReady(stage(), 'candidate')
-  const by = { id: 'operator', name: 'Somebody', tenantId }
+  const by = { id: 'operator', name: 'Somebody', tenantId, isAdmin: true }
   key = (await createApiKey(ctx, by, { name: 'site', role: 'app', connectors: [], expiresAt: null })).token
 })
 

@@ -412,8 +412,11 @@ test('a webhook of the server is verified; another, an old and a changed one are
   const event = { id: 7, kind: 'kb.pushed', tenantId: 't', kbId: 'k', at: '2026-01-08T09:12:44.000Z' } as const
   const message = { id: 'msg_w_7', type: event.kind, timestamp: event.at, data: event }
   const now = new Date()
-  await postMessage({ url, secret }, message, { now, allowPrivate: true })
-  await postMessage({ url, secret }, message, { now: new Date(now.getTime() - 3_600_000), allowPrivate: true })
+  await postMessage({ url, secrets: [secret] }, message, { now, allowPrivate: true })
+  await postMessage({ url, secrets: [secret] }, message, {
+    now: new Date(now.getTime() - 3_600_000),
+    allowPrivate: true,
+  })
   const [fresh, old] = received
   if (fresh === undefined || old === undefined) throw new Error('Nothing was received.')
   expect(verify(fresh.body, fresh.headers, secret)).toEqual({ type: 'kb.pushed', timestamp: event.at, data: event })

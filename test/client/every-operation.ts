@@ -134,6 +134,20 @@ export async function callEveryOperation({ url, token, kb, seqId, file }: Server
   await api.DELETE('/api/v1/uploads/{uploadId}', { params: await begin() })
   await api.DELETE('/api/v1/documents/{docId}', { params: inSource })
 
+  const hook = await api.POST('/api/v1/webhooks', { body: { url: 'https://hooks.example.org' } })
+  const inHook = { path: { id: known(hook.data?.id) } }
+  await api.GET('/api/v1/webhooks')
+  await api.GET('/api/v1/webhooks/{id}', { params: inHook })
+  await api.PATCH('/api/v1/webhooks/{id}', { params: inHook, body: {} })
+  await api.POST('/api/v1/webhooks/{id}/rotate', { params: inHook })
+  await api.POST('/api/v1/webhooks/{id}/test', { params: inHook })
+  await api.DELETE('/api/v1/webhooks/{id}', { params: inHook })
+  const key = await api.POST('/api/v1/keys', { body: { name: 'site', role: 'app' } })
+  const ofKey = { path: { id: known(key.data?.id) } }
+  await api.GET('/api/v1/keys')
+  await api.PATCH('/api/v1/keys/{id}', { params: ofKey, body: { limits: null } })
+  await api.DELETE('/api/v1/keys/{id}', { params: ofKey })
+
   const { data: events } = await api.GET('/api/v1/events', { parseAs: 'stream' })
   await events?.cancel()
   return calls

@@ -11,7 +11,7 @@ import { z } from 'zod'
 import { launchChromium } from '../browser/support/chromium.ts'
 import { listening } from '../support/listening.ts'
 import { tempDir } from '../support/temp.ts'
-import { startIngesting } from './support.ts'
+import { adminKey, startIngesting } from './support.ts'
 
 const Made = z.array(z.object({ method: z.string(), path: z.string(), hasKey: z.boolean() }))
 type Made = z.infer<typeof Made>
@@ -133,7 +133,8 @@ const notCalled = (tags: readonly string[]) => tags.includes('Operations')
 
 /** A server, and what a client needs of it. */
 async function startServer() {
-  const { url, tokens } = await startIngesting()
+  const product = await startIngesting()
+  const { url } = product
   const upload = join(tempDir(), 'upload.txt')
   writeFileSync(upload, `A file, ${Math.random()}.`)
   const { paths } = Description.parse(await (await fetch(`${url}/openapi.json`)).json())
@@ -150,7 +151,7 @@ async function startServer() {
   )
   const nameOf = (made: Made[number]) =>
     operations.filter(({ matches }) => matches(made)).toSorted((a, b) => b.literal - a.literal)[0]?.name ?? made.path
-  return { setup: { url, key: tokens.curator, kb: 'handbook', file: 'README.md', upload }, operations, nameOf }
+  return { setup: { url, key: await adminKey(product), kb: 'handbook', file: 'README.md', upload }, operations, nameOf }
 }
 
 test('every operation has a method, and each write an Idempotency-Key that is safe to repeat', async () => {
@@ -166,6 +167,8 @@ test('every operation has a method, and each write an Idempotency-Key that is sa
     'POST /api/v1/documents/{docId}/ingest',
     'POST /api/v1/knowledge-bases/{kbId}/retrieve',
     'POST /api/v1/queue/candidates/{id}/reopen',
+    'POST /api/v1/webhooks/{id}/rotate',
+    'POST /api/v1/webhooks/{id}/test',
   ])
 })
 

@@ -11,3 +11,10 @@ export async function startIngesting(): Promise<Product> {
   onTestFinished(await startIngest(ctx, ingestSteps(ctx, undefined), { onError }))
   return product
 }
+
+/** Makes a key of an administrator of the tenant `acme`. */
+export async function adminKey({ ctx }: Product): Promise<string> {
+  const { id: tenantId } = await ctx.tenants.ensure('acme', ctx.now())
+  const key = { tenantId, name: 'root', role: 'curator' as const, isAdmin: true, connectors: [], expiresAt: null }
+  return (await ctx.apiKeys.create(key, ctx.now())).token
+}

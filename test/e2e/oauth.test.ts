@@ -68,7 +68,7 @@ test('an agent registers, is let in by a curator, and proposes under a key of it
   expect(receipt.structuredContent).toMatchObject({ status: 'pending' })
   const [key] = await product.ctx.apiKeys.agentsOf(userId)
   expect(key).toMatchObject({ name: 'Test agent', role: 'app', createdBy: 'Ada' })
-  const { keys } = await listApiKeys(product.ctx, { tenantId: key?.tenantId ?? '' })
+  const { keys } = await listApiKeys(product.ctx, { id: '', name: '', tenantId: key?.tenantId ?? '', isAdmin: true })
   expect(keys.filter(({ isAgent }) => isAgent).map(({ name }) => name)).toEqual(['Test agent'])
   const admin = await signIn(product.ctx, 'acme', 'admin', { email: 'root@acme.example' })
   const list = await (await fetch(`${product.url}/settings/keys`, { headers: admin.headers })).text()

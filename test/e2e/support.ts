@@ -48,6 +48,7 @@ export async function startProduct({
   embeddingModel,
   publicUrl,
   now,
+  webhookPrivate = false,
   ...options
 }: {
   rateWrites?: number
@@ -64,6 +65,8 @@ export async function startProduct({
   /** State that it shares with other nodes. */
   shared?: SharedState
   now?: () => Date
+  /** Whether webhooks may go to this machine. */
+  webhookPrivate?: boolean
 } = {}): Promise<Product> {
   const dataDir = restored ?? join(tempDir(), 'data')
   const ctx = await openContext({
@@ -72,6 +75,7 @@ export async function startProduct({
     threads,
     embeddingModel,
     publicUrl,
+    webhookPrivate,
     ...(answerer && { answerer }),
     ...(now && { now }),
     ...(onError === undefined ? {} : { watch: { onError } }),

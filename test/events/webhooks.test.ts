@@ -173,7 +173,7 @@ test('after three days a webhook is given up, with a note, until it is replayed'
   const before = target.asked.length
   await sender.deliver()
   expect(target.asked.length).toBe(before)
-  await ctx.webhooks.replay(webhook.id, 1)
+  await ctx.webhooks.change(webhook.id, { isEnabled: true, cursor: 1 }, '')
   await sender.deliver()
   expect(target.taken.map(({ type }) => type)).toEqual(['ingest.failed'])
   expect(await find(webhook)).toMatchObject({ isEnabled: true, note: null, cursor: 2 })
@@ -250,7 +250,7 @@ test('what is replayed while it is sent is sent again', async () => {
   const webhook = await add()
   await tell('kb.pushed', 'ingest.failed')
   await sender.deliver()
-  await ctx.webhooks.replay(webhook.id, 0)
+  await ctx.webhooks.change(webhook.id, { isEnabled: true, cursor: 0 }, '')
   await sender.deliver()
   expect(target.taken.map(({ data }) => data.id)).toEqual([1, 2, 1, 2])
   expect(target.taken[0]?.id).toBe(target.taken[2]?.id)
@@ -331,7 +331,7 @@ test.each([
   let asked = 0
   const { port } = await listen((_, response) => void response.end(String(asked++)))
   const options = { now: new Date(), allowPrivate: false, timeout: 2_000 }
-  const { status, note } = await postMessage({ url: `http://${host}:${port}/`, secret }, message, options)
+  const { status, note } = await postMessage({ url: `http://${host}:${port}/`, secrets: [secret] }, message, options)
   expect({ status, note, asked }).toEqual({
     ...{ status: undefined, asked: 0 },
     note: expect.stringMatching(/has no public address\.$/),
@@ -343,7 +343,7 @@ test('a name is looked up when it is connected to, and only then: what it meant 
   const { port } = await listen((_, response) => void response.end(String(asked++)))
   const resolve = async () => [{ address: resolved++ === 1 ? '1.1.1.1' : '127.0.0.1', family: 4 }]
   const options = { now: new Date(), allowPrivate: false, resolve }
-  const receipt = await postMessage({ url: `http://rebind.example:${port}/`, secret }, message, options)
+  const receipt = await postMessage({ url: `http://rebind.example:${port}/`, secrets: [secret] }, message, options)
   expect(receipt).toEqual({ status: undefined, note: 'rebind.example has no public address.' })
   expect([resolved, asked]).toEqual([1, 0])
 })

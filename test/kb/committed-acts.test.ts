@@ -47,7 +47,7 @@ test('an act whose record in the audit log fails is done, and answers so', async
   const ctx = { ...bed.ctx, onError: (error: unknown) => void errors.push(error) }
   ctx.audit.record = lost
   const input = { name: 'CI', role: 'app' as const, connectors: [], expiresAt: null }
-  const { token } = await createApiKey(ctx, bed.curator, input)
+  const { token } = await createApiKey(ctx, { ...bed.curator, isAdmin: true }, input)
   expect(await ctx.apiKeys.authenticate(token, ctx.now())).toMatchObject({ name: 'CI' })
   expect(errors).toHaveLength(1)
 })

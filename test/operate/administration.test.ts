@@ -3,13 +3,12 @@ import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import {
   addWebhook,
+  changeWebhook,
   listWebhooks,
-  pauseWebhook,
   readWebhook,
   removeWebhook,
-  replayWebhook,
   resendEvent,
-  setWebhookKinds,
+  rotateWebhook,
   testWebhook,
 } from '../../src/events/webhooks/manage-webhooks.ts'
 import { createKnowledgeBase } from '../../src/kb/create-kb.ts'
@@ -26,7 +25,7 @@ import { tempDir } from '../support/temp.ts'
 async function administered() {
   const bed = await newTestBed()
   const { ctx, curator } = bed
-  const admin = { ...curator, name: 'Ada' }
+  const admin = { ...curator, name: 'Ada', isAdmin: true }
   await createKnowledgeBase(ctx, { tenant: 'umbrella', slug: 'theirs' })
   const stranger = { ...admin, tenantId: (await ctx.tenants.find('umbrella'))?.id ?? '' }
   return { ...bed, admin, stranger }
@@ -41,7 +40,7 @@ test('a key works until it is revoked, says who made it, and is nothing to anoth
   const { key, token } = await createApiKey(ctx, admin, newKey)
   expect(key).toMatchObject({ name: 'website', createdBy: 'Ada', revokedAt: null })
   expect(JSON.stringify(await listApiKeys(ctx, admin, {}))).not.toContain(token)
-  expect(await listApiKeys(ctx, stranger, {})).toEqual({ keys: [], next: null })
+  expect(await listApiKeys(ctx, stranger, {})).toEqual({ keys: [], nextCursor: null })
   await expect(revokeApiKey(ctx, stranger, key.id)).rejects.toMatchObject(missing)
   expect(await ctx.apiKeys.authenticate(token, new Date())).toMatchObject({ id: key.id })
   await revokeApiKey(ctx, admin, key.id)
@@ -58,8 +57,8 @@ test('keys are listed newest first, page by page', async () => {
   for (let number = 0; number < 53; number++) await createApiKey(ctx, admin, { ...newKey, name: `k${number}` })
   const first = await listApiKeys(ctx, admin, {})
   expect([first.keys[0]?.name, first.keys.length]).toEqual(['k52', 50])
-  const second = await listApiKeys(ctx, admin, { before: first.next ?? '' })
-  expect([second.keys.map(({ name }) => name), second.next]).toEqual([['k2', 'k1', 'k0'], null])
+  const second = await listApiKeys(ctx, admin, { cursor: first.nextCursor ?? '' })
+  expect([second.keys.map(({ name }) => name), second.nextCursor]).toEqual([['k2', 'k1', 'k0'], null])
 })
 
 test('a webhook is tested, paused, replayed and removed; its deliveries are kept, its secret is not shown again', async () => {
@@ -71,23 +70,24 @@ test('a webhook is tested, paused, replayed and removed; its deliveries are kept
   await addSource(ctx, { kbId })
   const sent = await resendEvent(ctx, admin, { id, eventId: 1 }, anywhere)
   expect(sent).toMatchObject({ eventId: 1, kind: 'source.uploaded', status: 500, note: 'The receiver answered 500.' })
-  await setWebhookKinds(ctx, admin, id, ['ingest.failed'])
-  await pauseWebhook(ctx, admin, id)
+  await changeWebhook(ctx, admin, id, { kinds: ['ingest.failed'] }, anywhere)
+  await changeWebhook(ctx, admin, id, { isEnabled: false }, anywhere)
   const shown = await readWebhook(ctx, admin, id)
   expect(shown).toMatchObject({
-    webhook: { kb: 'handbook', kinds: ['ingest.failed'], isEnabled: false, note: 'Paused by Ada.', lastEvent: 1 },
+    ...{ kb: 'handbook', kinds: ['ingest.failed'], isEnabled: false, note: 'Paused by Ada.', lastEvent: 1 },
     deliveries: [{ status: 500 }, { status: 204 }],
   })
   expect(JSON.stringify([shown, await listWebhooks(ctx, admin)])).not.toContain(secret)
-  expect(await replayWebhook(ctx, admin, id, {})).toEqual({ from: 1, events: 1 })
+  const again = { isEnabled: true, from: 1 }
+  expect(await changeWebhook(ctx, admin, id, again, anywhere)).toMatchObject({ cursor: 0, lastEvent: 1 })
   expect((await listWebhooks(ctx, admin))[0]).toMatchObject({ isEnabled: true, note: null })
-  await expect(replayWebhook(ctx, admin, id, { from: 9 })).rejects.toMatchObject({
+  await expect(changeWebhook(ctx, admin, id, { from: 9 }, anywhere)).rejects.toMatchObject({
     fieldErrors: { from: ['The last event is 1.'] },
   })
   await expect(resendEvent(ctx, admin, { id, eventId: 9 }, anywhere)).rejects.toMatchObject(missing)
 
   expect(await listWebhooks(ctx, stranger)).toEqual([])
-  for (const use of [readWebhook, removeWebhook, pauseWebhook]) {
+  for (const use of [readWebhook, removeWebhook, rotateWebhook]) {
     await expect(use(ctx, stranger, id)).rejects.toMatchObject(missing)
   }
   await expect(testWebhook(ctx, stranger, id, anywhere)).rejects.toMatchObject(missing)

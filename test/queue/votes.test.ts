@@ -46,7 +46,7 @@ async function start(policy: string) {
   }
   const keyOf = async (by: Caller, name = 'second hand'): Promise<Caller> => {
     const input = { name, role: 'curator' as const, connectors: [], expiresAt: null }
-    const { key } = await createApiKey(ctx, by, input)
+    const { key } = await createApiKey(ctx, { ...by, isAdmin: true }, input)
     return { ...by, id: `key:${key.id}`, name }
   }
   const sent = async (text: object) => (await submitCandidate(ctx, bed.app, candidate(text))).candidateId
@@ -332,3 +332,17 @@ test.each(['api', 'feed', 'mcp'])(
     }
   },
 )
+
+test('keys that a key has made vote as that key, however many there are', async () => {
+  const team = await start(twice)
+  const { tenantId } = team.curator
+  const made = { tenantId, name: 'root', role: 'curator' as const, isAdmin: true, connectors: [], expiresAt: null }
+  const { key } = await team.ctx.apiKeys.create(made, new Date())
+  const root: Caller = { ...team.curator, id: `key:${key.id}`, name: 'root' }
+  const child = await team.keyOf(root, 'child')
+  const grandchild = await team.keyOf(child, 'grandchild')
+  const id = await team.sent({ title: 'Leave', content: 'Of 25 days.', metadata: team.red() })
+  for (const by of [root, child, grandchild])
+    expect(await team.approve(by, id)).toMatchObject({ awaiting: { votes: 1 } })
+  expect(await team.approve(await team.keyOf(team.ann), id)).toMatchObject({ status: 'approved' })
+})

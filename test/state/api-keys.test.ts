@@ -34,6 +34,8 @@ test('a key is known by its token, with what it was made with', async () => {
     userId: null,
     audience: null,
     isAgent: false,
+    isAdmin: false,
+    makerId: null,
   })
   expect(await keys.authenticate(token, at('11:00'))).toEqual({ ...key, isTenantDisabled: false })
 })

@@ -1,3 +1,4 @@
+import { keysOf, webhooksOf } from './administration.ts'
 import { List } from './call.ts'
 import { candidatesOf } from './candidates.ts'
 import { chatOf } from './chat.ts'
@@ -15,16 +16,20 @@ export type KnowledgeBase = ReturnType<typeof knowledgeBaseOf>
 export class Ganglion {
   readonly candidates: ReturnType<typeof candidatesOf>
   readonly chat: ReturnType<typeof chatOf>
+  readonly keys: ReturnType<typeof keysOf>
   readonly me: ReturnType<typeof meOf>
   readonly sources: ReturnType<typeof sourcesOf>
+  readonly webhooks: ReturnType<typeof webhooksOf>
   readonly #connection: Connection
 
   constructor(options: GanglionOptions) {
     this.#connection = new Connection(options)
     this.candidates = candidatesOf(this.#connection)
     this.chat = chatOf(this.#connection)
+    this.keys = keysOf(this.#connection)
     this.me = meOf(this.#connection)
     this.sources = sourcesOf(this.#connection)
+    this.webhooks = webhooksOf(this.#connection)
   }
 
   /** Returns the methods for one knowledge base. @param id slug or UUID */

@@ -22,14 +22,15 @@ const Key = z.string().regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters
  * Returns the server that a command calls over HTTP: `--url`, or else GANGLION_URL. The key comes only from the environment, since
  * other users can see a command line.
  * @param key description of the required key, for people
+ * @param name of the option
  * @throws {UsageError}
  */
-export function serverOf(option: unknown, key: string): ApiServer {
+export function serverOf(option: unknown, key: string, name = '--url'): ApiServer {
   const url = option ?? (process.env.GANGLION_URL || undefined)
   const given = process.env.GANGLION_KEY?.trim()
-  if (url === undefined) throw new UsageError('--url or GANGLION_URL must say where the server is')
+  if (url === undefined) throw new UsageError(`${name} or GANGLION_URL must say where the server is`)
   if (!given) throw new UsageError(`GANGLION_KEY must hold ${key}`)
-  return { url: parseInput(ServerUrl, url, '--url'), key: parseInput(Key, given, 'GANGLION_KEY') }
+  return { url: parseInput(ServerUrl, url, name), key: parseInput(Key, given, 'GANGLION_KEY') }
 }
 
 /** Parses input of a person. @param name option or variable to name in an error @throws {UsageError} */

@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { KeyLimits, Label, limitsOrNone } from '../../contract/administration.ts'
-import { KeyAudience, Role } from '../../contract/vocabulary.ts'
-import { operator } from '../../kb/create-kb.ts'
-import { type ApiKeySummary, createApiKey, limitApiKey, revokeApiKey } from '../../people/manage-api-keys.ts'
-import type { ApiKey } from '../../state/accounts/api-keys.ts'
-import { act } from '../command.ts'
+import { KeyLimits, Label, ListedKey, limitsOrNone, MadeKey } from '../../contract/administration.ts'
+import { KeyAudience, KeyRole } from '../../contract/vocabulary.ts'
+import type { Acting } from '../../kb/access/audit.ts'
+import type { Context } from '../../kb/context.ts'
+import { createApiKey, keySummary, limitApiKey, revokeApiKey } from '../../people/manage-api-keys.ts'
+import { actOrAsk } from '../command.ts'
 import { argument, flag, OfTenant, option, repeatable } from '../options.ts'
 import { table } from '../table.ts'
-import { requireTenant, tenantSlugs, withContext } from '../with-ganglion.ts'
+import { operatorFor, operatorIn, requireTenant } from '../with-ganglion.ts'
 
 const fetchNotes = {
   'fetch shown': 'It clones with git what it may see.',
@@ -27,85 +27,72 @@ export const Duration = z
 
 const Unit = z.enum(['s', 'm', 'h', 'd', 'w'])
 
+const common = {
+  key: "an administrator's API key",
+  sentences: ({ id }: { id: string }) => ({ not_found: () => `There is no API key ${id}.` }),
+}
+
 export function addKeyCommands(program: Command): void {
   const key = program.command('key').description('make, list, limit and revoke API keys')
 
-  act(
+  actOrAsk(
     key
       .command('create')
       .description('make an API key; its token is shown only now')
       .addHelpText('after', '\nExample:\n  ganglion key create --tenant acme --role app --name website --expires 90d'),
-    z.object({
-      tenant: option(z.string(), '<slug>', 'tenant whose knowledge bases it opens'),
-      role: option(Role, '<role>', `what it may do: ${Role.options.join(', ')}`),
-      name: option(Label.optional(), '<name>', 'its display name'),
-      connector: repeatable(z.array(Label).default([]), '<name>', 'a connector it may speak as'),
-      git: flag('it also clones and fetches everything, hidden pages and candidates too, but never pushes: for CI'),
-      audience: option(
-        KeyAudience.optional(),
-        '<name>',
-        `what a reader key may ask for beside its own: ${KeyAudience.options.join(', ')}`,
-      ),
-      expires: option(Duration.optional(), '<duration>', 'when it ends, e.g. 90d or 12h (default: never)'),
-      ...limitOptions,
-    }),
-    ({ tenant: slug, role, name, connector, git, audience = null, expires, ...limits }, environment) =>
-      withContext(environment, async (ctx) => {
-        const { id: tenantId } = await requireTenant(ctx.tenants, slug)
-        const expiresAt = expires === undefined ? null : new Date(ctx.now().getTime() + expires)
-        const { key, token } = await createApiKey(
-          ctx,
-          { ...operator, tenantId },
-          {
-            name: name ?? `${role} key`,
-            role,
-            connectors: connector,
-            expiresAt,
-            git: git ? 'all' : 'shown',
-            audience,
-            limits: limitsOrNone(readLimits(limits)),
-          },
-        )
-        return {
-          json: { id: key.id, token, role },
-          text: `Made the ${role} key ${key.id} of ${slug}. ${fetchNotes[gitOf(key)]} Its token, shown only now:\n${token}`,
-        }
+    Created,
+    {
+      ...{ key: common.key, answers: MadeKey },
+      async here({ tenant, ...asked }, ctx) {
+        const { key, token } = await createApiKey(ctx, await operatorIn(ctx, tenant), newKeyOf(asked))
+        return { ...key, token }
+      },
+      there: ({ tenant: _, ...asked }, { keys }) => keys.create(newKeyOf(asked)),
+      tell: ({ token, ...key }, { tenant }) => ({
+        json: { id: key.id, token, role: key.role },
+        text: `Made the ${key.role} key ${key.id}${tenant === undefined ? '' : ` of ${tenant}`}. ${fetchNotes[gitOf(key)]} Its token, shown only now:\n${token}`,
       }),
+    },
   )
 
-  act(key.command('list').description('list API keys'), OfTenant, ({ tenant }, environment) =>
-    withContext(environment, async ({ tenants, apiKeys }) => {
-      const keys = await apiKeys.list(tenant === undefined ? undefined : (await requireTenant(tenants, tenant)).id)
-      const slugs = await tenantSlugs(tenants)
-      const listed = keys.map(({ tenantId, userId: _, ...rest }) => ({
-        ...rest,
-        tenant: slugs.get(tenantId) ?? tenantId,
-      }))
-      return { json: { keys: listed }, text: keyTable(listed, new Date()) }
-    }),
-  )
+  actOrAsk(key.command('list').description('list API keys'), OfTenant, {
+    ...{ key: common.key, answers: Listed },
+    async here({ tenant }, ctx) {
+      const tenants = tenant === undefined ? await ctx.tenants.list() : [await requireTenant(ctx.tenants, tenant)]
+      const lists = tenants.map(async ({ id, slug }) =>
+        (await ctx.apiKeys.list(id)).map((key) => ({ ...keySummary(key), tenant: slug })),
+      )
+      return { keys: (await Promise.all(lists)).flat() }
+    },
+    async there(_, api) {
+      const keys: ListedKey[] = []
+      for await (const key of api.keys.list()) keys.unshift(key)
+      return { keys }
+    },
+    tell: (json) => ({ json, text: keyTable(json.keys, new Date()) }),
+  })
 
-  act(
+  actOrAsk(
     key.command('limit').description('set what a key may propose, in each knowledge base; without options: anything'),
     z.object({ id: Id, ...limitOptions }),
-    ({ id, ...limits }, environment) =>
-      withContext(environment, async (ctx) => {
-        const key = await ctx.apiKeys.find(id)
-        if (key === undefined) throw new Error(`There is no API key ${id}.`)
-        const set = readLimits(limits)
-        await limitApiKey(ctx, { ...operator, tenantId: key.tenantId }, id, set)
-        return { json: { id, limits: limitsOrNone(set) }, text: `Set the limits of the key ${id}.` }
-      }),
+    {
+      ...{ ...common, answers: ListedKey },
+      here: async ({ id, ...limits }, ctx) => limitApiKey(ctx, await ownerOf(ctx, id), id, readLimits(limits)),
+      there: ({ id, ...limits }, { keys }) => keys.limit(id, readLimits(limits)),
+      tell: ({ limits }, { id }) => ({ json: { id, limits }, text: `Set the limits of the key ${id}.` }),
+    },
   )
 
-  act(key.command('revoke').description('revoke an API key'), z.object({ id: Id }), ({ id }, environment) =>
-    withContext(environment, async (ctx) => {
-      const key = await ctx.apiKeys.find(id)
-      if (key === undefined) throw new Error(`There is no API key ${id}.`)
-      await revokeApiKey(ctx, { ...operator, tenantId: key.tenantId }, id)
-      return { json: { id, revoked: true }, text: `Revoked the key ${id}.` }
-    }),
-  )
+  actOrAsk(key.command('revoke').description('revoke an API key'), z.object({ id: Id }), {
+    ...{ ...common, answers: z.undefined() },
+    here: async ({ id }, ctx) => void (await revokeApiKey(ctx, await ownerOf(ctx, id), id)),
+    there: ({ id }, { keys }) => keys.revoke(id),
+    tell: (_, { id }) => ({ json: { id, revoked: true }, text: `Revoked the key ${id}.` }),
+  })
+}
+
+async function ownerOf({ apiKeys }: Context, id: string): Promise<Acting> {
+  return operatorFor((await apiKeys.find(id))?.tenantId ?? '')
 }
 
 const Id = argument(z.string(), 'id of the key, see key list')
@@ -117,19 +104,44 @@ const limitOptions = {
   tag: repeatable(KeyLimits.shape.tags.default([]), '<tag>', 'a tag of pages that it may propose to'),
 }
 const Limits = z.object(limitOptions)
+const Created = z.object({
+  tenant: option(z.string().optional(), '<slug>', 'tenant whose knowledge bases it opens', { conflicts: ['server'] }),
+  role: option(KeyRole, '<role>', `what it may do: ${KeyRole.options.join(', ')}`),
+  name: option(Label.optional(), '<name>', 'its display name'),
+  connector: repeatable(z.array(Label).default([]), '<name>', 'a connector it may speak as'),
+  git: flag('it also clones and fetches everything, hidden pages and candidates too, but never pushes: for CI'),
+  audience: option(
+    KeyAudience.optional(),
+    '<name>',
+    `what a reader key may ask for beside its own: ${KeyAudience.options.join(', ')}`,
+  ),
+  expires: option(Duration.optional(), '<duration>', 'when it ends, e.g. 90d or 12h (default: never)'),
+  ...limitOptions,
+})
+/** Keys of the data directory, with the slug of their tenant, or of the tenant of a key. */
+const Listed = z.object({ keys: z.array(ListedKey.extend({ tenant: z.string().exactOptional() })) })
+
+function newKeyOf(asked: Omit<z.output<typeof Created>, 'tenant'>) {
+  const { role, name = `${role} key`, connector: connectors, git, audience = null, expires, ...limits } = asked
+  const expiresAt = expires === undefined ? null : new Date(Date.now() + expires).toISOString()
+  return {
+    ...{ name, role, connectors, expiresAt, git: git ? ('all' as const) : ('shown' as const), audience },
+    limits: limitsOrNone(readLimits(limits)),
+  }
+}
 
 function readLimits(options: z.output<typeof Limits>): KeyLimits {
   const { maxPending: pending = null, maxApproved: approved = null, path: paths, tag: tags } = options
   return { pending, approved, paths, tags }
 }
 
-function keyTable(keys: readonly (ApiKeySummary & { tenant: string })[], now: Date): string {
+function keyTable(keys: z.output<typeof Listed>['keys'], now: Date): string {
   if (keys.length === 0) return 'There are no API keys.'
   return table(
     ['ID', 'TENANT', 'ROLE', 'GIT', 'STATE', 'LAST USED', 'EXPIRES', 'CONNECTORS', 'NAME'],
     keys.map((key) => [
       key.id,
-      key.tenant,
+      key.tenant ?? '-',
       key.audience === null ? key.role : `${key.role} (${key.audience})`,
       gitOf(key),
       keyState(key, now),
@@ -141,13 +153,13 @@ function keyTable(keys: readonly (ApiKeySummary & { tenant: string })[], now: Da
   )
 }
 
-function keyState(key: Pick<ApiKey, 'expiresAt' | 'revokedAt'>, now: Date): string {
+function keyState(key: Pick<ListedKey, 'expiresAt' | 'revokedAt'>, now: Date): string {
   if (key.revokedAt !== null) return 'revoked'
   return key.expiresAt !== null && key.expiresAt <= now.toISOString() ? 'expired' : 'valid'
 }
 
 /** Returns what a key may do with git. */
-function gitOf({ role, git }: Pick<ApiKey, 'role' | 'git'>): keyof typeof fetchNotes {
-  if (role === 'curator') return 'push'
+function gitOf({ role, git }: Pick<ListedKey, 'role' | 'git'>): keyof typeof fetchNotes {
+  if (role === 'curator' || role === 'admin') return 'push'
   return ({ shown: 'fetch shown', all: 'fetch all' } as const)[git]
 }

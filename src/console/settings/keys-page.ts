@@ -1,15 +1,9 @@
 import { z } from 'zod'
-import { KeyLimits, limitsOrNone, NewApiKey } from '../../contract/administration.ts'
+import { KeyLimits, type ListedKey, limitsOrNone, NewApiKey } from '../../contract/administration.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { parseSent } from '../../contract/faults.ts'
 import { KeyAudience } from '../../contract/vocabulary.ts'
-import {
-  type ApiKeySummary,
-  createApiKey,
-  limitApiKey,
-  listApiKeys,
-  revokeApiKey,
-} from '../../people/manage-api-keys.ts'
+import { createApiKey, limitApiKey, listApiKeys, revokeApiKey } from '../../people/manage-api-keys.ts'
 import { typedItems } from '../../rules/text/lines.ts'
 import { button, type Choice, type Controls, confirmedButton, controlsOf, FormFields, form } from '../layout/form.ts'
 import { type Html, type HtmlPart, html, when } from '../layout/html-template.ts'
@@ -38,13 +32,13 @@ const KeyForm = LimitsForm.extend({
     .transform((name) => name.trim())
     .pipe(NewApiKey.shape.name),
   role: NewApiKey.shape.role,
-  connectors: lines.pipe(NewApiKey.shape.connectors),
+  connectors: lines.pipe(NewApiKey.shape.connectors.unwrap()),
   git: z.string().default(''),
   audience: z.literal('').or(KeyAudience).default(''),
   expires: z.enum(['30', '90', '365', 'never'], 'must be one of the choices'),
 })
 const KeyPath = z.object({ id: z.uuid() })
-const Query = z.object({ before: z.uuid().optional().catch(undefined) })
+const Query = z.object({ cursor: z.uuid().optional().catch(undefined) })
 
 const notices = {
   revoked: 'The key is revoked: it is refused from now on.',
@@ -54,6 +48,7 @@ const roles: readonly Choice[] = [
   ['app', 'app: propose, upload, search, ask'],
   ['curator', 'curator: decide on candidates, and push with git, too'],
   ['reader', 'reader: search, ask and read only'],
+  ['admin', 'admin: as a curator, and manage keys and webhooks'],
 ]
 const lifetimes: readonly Choice[] = [
   ['30', 'in 30 days'],
@@ -108,7 +103,7 @@ export const keysRoutes = consolePages({ people: 'admin' }, (pages, ctx) => {
     { notice, typed = { role: 'app', expires: '90' }, errors }: FormView<FormFields>,
     token?: string,
   ): Promise<Html> {
-    const { keys, next } = await listApiKeys(ctx, caller, query)
+    const { keys, nextCursor } = await listApiKeys(ctx, caller, query)
     const hasLimits = Object.keys(shape).some((name) => typed[name])
     const controls = controlsOf(typed, errors)
     const { text, area, select, check } = controls
@@ -137,7 +132,7 @@ export const keysRoutes = consolePages({ people: 'admin' }, (pages, ctx) => {
         ])}
         <h2 id="keys">Keys</h2>
         ${keyTable(visit, keys)}
-        ${next !== null && html`<p><a href="/settings/keys?before=${next}" rel="next">Older keys</a></p>`}`,
+        ${nextCursor !== null && html`<p><a href="/settings/keys?cursor=${nextCursor}" rel="next">Older keys</a></p>`}`,
     })
   }
 })
@@ -151,7 +146,7 @@ function shownLimits(limits: KeyLimits | null): FormFields {
 function newKeyOf(fields: FormFields): NewApiKey {
   const { pending, approved, paths, tags, git, audience, expires, ...key } = parseSent(KeyForm, fields)
   const limits = limitsOrNone({ pending, approved, paths, tags })
-  const expiresAt = expires === 'never' ? null : new Date(Date.now() + Number(expires) * dayMs)
+  const expiresAt = expires === 'never' ? null : new Date(Date.now() + Number(expires) * dayMs).toISOString()
   return { ...key, git: git ? 'all' : 'shown', audience: audience || null, limits, expiresAt }
 }
 
@@ -187,14 +182,14 @@ export function secretBox(label: string, secret: string, advice: string): Html {
   </section>`
 }
 
-function keyTable(visit: Visit, keys: readonly ApiKeySummary[]): Html {
+function keyTable(visit: Visit, keys: readonly ListedKey[]): Html {
   const hint = (text: HtmlPart) => html`<br><span class="hint">${text}</span>`
   const rows = keys.map((key) => {
     const state = stateOf(key)
     const { id, name, role, connectors, git, audience, lastUsedAt, expiresAt, createdAt, createdBy, limits } = key
     const revoke = [html`Revoke…<span class="unseen"> ${name}</span>`, 'Revoke it now'] as const
     return html`<th scope="row"><bdi>${name}</bdi>${connectors.length > 0 && hint(html`as <bdi>${connectors.join(', ')}</bdi>`)}${key.isAgent && hint('agent, let in with OAuth')}</th>
-      <td>${role}${role !== 'curator' && git === 'all' && hint('fetches everything with git')}${audience !== null && hint(html`also as <bdi>${audience}</bdi>`)}</td>
+      <td>${role}${(role === 'reader' || role === 'app') && git === 'all' && hint('fetches everything with git')}${audience !== null && hint(html`also as <bdi>${audience}</bdi>`)}</td>
       <td><span class="badge ${state === 'valid' ? 'good' : 'bad'}">${state}</span></td>
       <td>${lastUsedAt === null ? 'never' : when(lastUsedAt)}</td>
       <td>${expiresAt === null ? 'never' : when(expiresAt)}</td>
@@ -210,7 +205,7 @@ function keyTable(visit: Visit, keys: readonly ApiKeySummary[]): Html {
   return dataTable('API keys', headings, rows, { empty: 'There are no keys yet.' })
 }
 
-function stateOf({ revokedAt, expiresAt }: ApiKeySummary): 'valid' | 'revoked' | 'expired' {
+function stateOf({ revokedAt, expiresAt }: ListedKey): 'valid' | 'revoked' | 'expired' {
   if (revokedAt !== null) return 'revoked'
   return expiresAt !== null && expiresAt <= new Date().toISOString() ? 'expired' : 'valid'
 }

@@ -37,6 +37,8 @@ const phrases: Readonly<Record<string, string>> = {
   'webhook.paused': 'paused the webhook',
   'webhook.removed': 'removed the webhook',
   'webhook.replayed': 'sent events again to the webhook',
+  'webhook.resumed': 'resumed the webhook',
+  'webhook.rotated': 'replaced the secret of the webhook',
   'settings.changed': 'changed the settings of',
   'kb.created': 'made the knowledge base',
   'kb.renamed': 'renamed the knowledge base',

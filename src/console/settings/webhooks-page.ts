@@ -1,20 +1,18 @@
 import { z } from 'zod'
-import { NewWebhook } from '../../contract/administration.ts'
+import { type ListedWebhook, NewWebhook } from '../../contract/administration.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
 import { EventKind } from '../../contract/events.ts'
 import { parseSent } from '../../contract/faults.ts'
 import type { WebhookFormat } from '../../contract/vocabulary.ts'
 import {
   addWebhook,
+  changeWebhook,
   listWebhooks,
-  pauseWebhook,
   readWebhook,
   removeWebhook,
-  replayWebhook,
   resendEvent,
-  setWebhookKinds,
+  rotateWebhook,
   testWebhook,
-  type WebhookSummary,
 } from '../../events/webhooks/manage-webhooks.ts'
 import { readOverview } from '../../operate/overview/read-overview.ts'
 import type { WebhookDelivery } from '../../state/webhooks.ts'
@@ -88,13 +86,19 @@ export const webhooksRoutes = consolePages({ people: 'admin' }, (pages, ctx) => 
     }
   })
 
+  pages.post('/settings/webhooks/:id/rotate', ofOne, async (sent) => {
+    const { secret } = await rotateWebhook(ctx, sent.caller, sent.params.id)
+    sent.reply.header('cache-control', 'no-store')
+    return webhook(sent, {}, undefined, secret)
+  })
+
   pages.post('/settings/webhooks/:id/pause', ofOne, async (sent) => {
-    await pauseWebhook(ctx, sent.caller, sent.params.id)
+    await changeWebhook(ctx, sent.caller, sent.params.id, { isEnabled: false }, receiver)
     return changed(sent, 'paused')
   })
 
   pages.post('/settings/webhooks/:id/kinds', { ...ofOne, body: Kinds }, async (sent) => {
-    await setWebhookKinds(ctx, sent.caller, sent.params.id, sent.body.kinds)
+    await changeWebhook(ctx, sent.caller, sent.params.id, sent.body, receiver)
     return changed(sent, 'kinds')
   })
 
@@ -102,7 +106,7 @@ export const webhooksRoutes = consolePages({ people: 'admin' }, (pages, ctx) => 
     ...{ ...ofOne, body: Replay },
     async act(sent) {
       const { from } = parseSent(ReplayFrom, sent.body)
-      await replayWebhook(ctx, sent.caller, sent.params.id, { from })
+      await changeWebhook(ctx, sent.caller, sent.params.id, { isEnabled: true, ...(from && { from }) }, receiver)
       return changed(sent, 'replayed')
     },
     explain: webhookRefusal,
@@ -129,7 +133,7 @@ export const webhooksRoutes = consolePages({ people: 'admin' }, (pages, ctx) => 
       islands: secret === undefined ? [] : ['copy'],
       main: html`<h1>Webhooks</h1>
         <p>Each event is sent as a signed message (Standard Webhooks), in order, and sent again until it is accepted.</p>
-        ${secret !== undefined && secretBox('The secret that signs', secret, 'The receiver checks each message with it.')}
+        ${secret !== undefined && signingSecret(secret)}
         ${webhookTable(all)}
         <h2 id="new">Add a webhook</h2>
         ${form(visit, { action: '/settings/webhooks', errors }, [
@@ -152,17 +156,20 @@ export const webhooksRoutes = consolePages({ people: 'admin' }, (pages, ctx) => 
     { visit, caller, params }: OfOne,
     { notice, typed, errors }: FormView<z.output<typeof Replay>>,
     problem?: string,
+    secret?: string,
   ): Promise<Html> {
-    const { webhook, deliveries, firstEvent } = await readWebhook(ctx, caller, params.id)
-    const { id, url, kb, kinds, format, cursor, lastEvent, isEnabled, dueAt } = webhook
+    const { deliveries, firstEvent, ...webhook } = await readWebhook(ctx, caller, params.id)
+    const { id, url, kb, kinds, format, cursor, lastEvent, isEnabled, dueAt, formerSecretUntil } = webhook
     const path = `/settings/webhooks/${id}`
     const next = Math.max(firstEvent, Math.min(cursor + 1, lastEvent))
     const { text } = controlsOf({ from: typed?.from ?? String(next) }, errors)
     return page(visit, {
       title: `Webhook to ${url}`,
       notice,
+      islands: secret === undefined ? [] : ['copy'],
       main: html`<p><a href="/settings/webhooks">All webhooks</a></p>
       <h1>Webhook</h1>
+      ${secret !== undefined && signingSecret(secret)}
       ${problem && html`<p class="problems" role="alert">${problem}</p>`}
       <dl class="report">
         <div><dt>URL</dt><dd><code>${url}</code></dd></div>
@@ -170,10 +177,12 @@ export const webhooksRoutes = consolePages({ people: 'admin' }, (pages, ctx) => 
         <div><dt>Receiver</dt><dd>${webhookFormats[format]}</dd></div>
         <div><dt>State</dt><dd>${webhookState(webhook)}${isEnabled && dueAt !== null && html` Tried again ${when(dueAt)}.`}</dd></div>
         <div><dt>Sent</dt><dd>${cursor} of ${lastEvent} events</dd></div>
+        ${formerSecretUntil !== null && html`<div><dt>Former secret</dt><dd>signs, too, until ${when(formerSecretUntil)}</dd></div>`}
       </dl>
       <div class="row">
         ${postButton(visit, `${path}/test`, 'Send a test')}
         ${isEnabled ? postButton(visit, `${path}/pause`, 'Stop sending') : postButton(visit, `${path}/replay`, 'Go on sending', {})}
+        ${confirmedButton(visit, `${path}/rotate`, ['Replace the secret…', 'Replace it now'])}
         ${confirmedButton(visit, `${path}/remove`, ['Remove…', 'Remove it now'])}
       </div>
       <h2 id="deliveries">Deliveries</h2>
@@ -202,6 +211,10 @@ function webhookRefusal(error: unknown): FormRefusal {
   return { status: 400, errors: { fieldErrors: { kb: ['is gone'] } } }
 }
 
+function signingSecret(secret: string): Html {
+  return secretBox('The secret that signs', secret, 'The receiver checks each message with it.')
+}
+
 function deliveryTable(visit: Visit, path: string, deliveries: readonly WebhookDelivery[]): Html {
   const resend = (event: string) => {
     const label = html`Send again<span class="unseen"> event ${event}</span>`
@@ -225,7 +238,7 @@ function kindChoice({ check }: Controls): Html {
   </fieldset>`
 }
 
-function webhookTable(webhooks: readonly WebhookSummary[]): Html {
+function webhookTable(webhooks: readonly ListedWebhook[]): Html {
   const rows = webhooks.map(
     ({ id, url, kb, kinds, cursor, lastEvent, ...webhook }) =>
       html`<th scope="row"><a href="/settings/webhooks/${id}">${url}</a></th>
@@ -237,7 +250,7 @@ function webhookTable(webhooks: readonly WebhookSummary[]): Html {
   })
 }
 
-function webhookState({ isEnabled, failures, note }: Pick<WebhookSummary, 'isEnabled' | 'failures' | 'note'>): Html {
+function webhookState({ isEnabled, failures, note }: Pick<ListedWebhook, 'isEnabled' | 'failures' | 'note'>): Html {
   const [look, word] = !isEnabled ? ['bad', 'stopped'] : failures > 0 ? ['warn', 'failing'] : ['good', 'on']
   return html`<span class="badge ${look}">${word}</span>${hintOf(note)}`
 }

@@ -1,10 +1,9 @@
 import { v7 as uuidv7 } from 'uuid'
-import type { NewWebhook } from '../../contract/administration.ts'
+import type { ListedWebhook, NewWebhook, WebhookChange } from '../../contract/administration.ts'
 import { GanglionError, ValidationError } from '../../contract/errors.ts'
-import type { EventKind } from '../../contract/events.ts'
 import { type Acting, recordAct } from '../../kb/access/audit.ts'
 import type { Context } from '../../kb/context.ts'
-import type { Webhook, WebhookDelivery } from '../../state/webhooks.ts'
+import { validSecrets, type Webhook, type WebhookDelivery } from '../../state/webhooks.ts'
 import { withTimeout } from '../../system/concurrency/with-timeout.ts'
 import { EventView } from '../event-view.ts'
 import type { PostOptions } from './post-message.ts'
@@ -12,36 +11,36 @@ import { isPublicAddress, requirePublic, resolveHost } from './public-address.ts
 import { receiver, sendEvent, sendTest } from './send-event.ts'
 
 export type ReceiverOptions = Pick<PostOptions, 'allowPrivate' | 'resolve'>
-type Owner = Pick<Acting, 'tenantId'>
 
 const maxWebhooks = 100
 const resolveLimitMs = 3_000
 
 /**
- * Adds a webhook for a tenant's future events. Only this result contains its secret.
- * @throws {ValidationError} for a host without a public address; {GanglionError} `not_found` for the knowledge base
+ * Adds a webhook for future events. Only this result contains its secret.
+ * @throws {ValidationError} for a host without a public address
+ * @throws {GanglionError} `not_found` for the knowledge base, `insufficient_role`
  */
 export async function addWebhook(
   ctx: Context,
   by: Acting,
-  { url, kb, kinds, format = 'ganglion' }: NewWebhook,
+  { url, kb, kinds = [], format = 'ganglion' }: NewWebhook,
   options: ReceiverOptions,
-): Promise<{ id: string; url: string; secret: string }> {
+  id?: string,
+): Promise<ListedWebhook & { secret: string }> {
   const { webhooks, knowledgeBases, events, now } = ctx
   const { tenantId } = by
   const identity = kb === undefined ? undefined : await knowledgeBases.find(tenantId, kb)
   if (kb !== undefined && identity === undefined) throw new GanglionError('not_found')
+  const kbId = identity?.id ?? null
+  if (!mayManage(by, { kbId })) throw new GanglionError('insufficient_role')
   await checkReceiver(url, options)
   if ((await webhooks.list(tenantId)).length >= maxWebhooks) {
     throw new ValidationError({}, [`There are ${maxWebhooks} webhooks, the most that a tenant may have.`])
   }
   const { last: cursor } = await events.range(tenantId)
-  const { id, secret } = await webhooks.create(
-    { tenantId, kbId: identity?.id ?? null, url, kinds, cursor, format },
-    now(),
-  )
+  const webhook = await webhooks.create({ tenantId, kbId, url, kinds, cursor, format }, now(), id)
   await recordAct(ctx, by, { action: 'webhook.added', subject: url })
-  return { id, url, secret }
+  return { ...(await summaryOf(ctx, webhook)), secret: webhook.secret }
 }
 
 /** Checks the URL. Accepts a name that cannot be resolved now. @throws {ValidationError} for an address that is not public */
@@ -60,85 +59,82 @@ async function checkReceiver(url: string, { allowPrivate, resolve = resolveHost 
   }
 }
 
-/** Webhook in a list. `kb`: slug of the knowledge base whose events are sent; null for all. `lastEvent`: id of the newest one. */
-export type WebhookSummary = Omit<Webhook, 'secret' | 'tenantId'> & { kb: string | null; lastEvent: number }
-
-export async function listWebhooks(ctx: Context, { tenantId }: Owner): Promise<WebhookSummary[]> {
-  const slugs = await kbSlugs(ctx, tenantId)
-  const { last } = await ctx.events.range(tenantId)
-  return (await ctx.webhooks.list(tenantId)).map((webhook) => summaryOf(webhook, slugs, last))
+/** Returns the webhooks that the caller may manage. */
+export async function listWebhooks(ctx: Context, by: Acting): Promise<ListedWebhook[]> {
+  const managed = (await ctx.webhooks.list(by.tenantId)).filter((webhook) => mayManage(by, webhook))
+  return managed.map(await summarizer(ctx, by.tenantId))
 }
 
 /** Returns a webhook and its last 100 deliveries, newest first. @throws {GanglionError} `not_found` */
 export async function readWebhook(
   ctx: Context,
-  { tenantId }: Owner,
+  by: Acting,
   id: string,
-): Promise<{ webhook: WebhookSummary; deliveries: WebhookDelivery[]; firstEvent: number }> {
-  const webhook = await webhookOf(ctx, tenantId, id)
-  const { first, last } = await ctx.events.range(tenantId)
-  return {
-    webhook: summaryOf(webhook, await kbSlugs(ctx, tenantId), last),
-    deliveries: await ctx.webhooks.deliveries(id),
-    firstEvent: first,
-  }
+): Promise<ListedWebhook & { firstEvent: number; deliveries: WebhookDelivery[] }> {
+  const webhook = await summaryOf(ctx, await webhookOf(ctx, by, id))
+  const { first: firstEvent } = await ctx.events.range(by.tenantId)
+  return { ...webhook, firstEvent, deliveries: await ctx.webhooks.deliveries(id) }
 }
 
 export async function removeWebhook(ctx: Context, by: Acting, id: string): Promise<void> {
-  const { url } = await webhookOf(ctx, by.tenantId, id)
+  const { url } = await webhookOf(ctx, by, id)
   await ctx.webhooks.remove(id)
   await recordAct(ctx, by, { action: 'webhook.removed', subject: url })
 }
 
-/** Changes the kinds of events that are sent. @param kinds empty: all @throws {GanglionError} `not_found` */
-export async function setWebhookKinds(
+/**
+ * Changes, pauses or resumes a webhook, or sends events again.
+ * @throws {GanglionError} `not_found`
+ * @throws {ValidationError} for a host without a public address, and for an event that does not exist yet
+ */
+export async function changeWebhook(
   ctx: Context,
   by: Acting,
   id: string,
-  kinds: readonly EventKind[],
-): Promise<void> {
-  const { url } = await webhookOf(ctx, by.tenantId, id)
-  await ctx.webhooks.setKinds(id, kinds)
-  await recordAct(ctx, by, { action: 'webhook.changed', subject: url, detail: kinds.join(', ') || 'all events' })
-}
-
-/** Pauses a webhook until {@link replayWebhook}. @throws {GanglionError} `not_found` */
-export async function pauseWebhook(ctx: Context, by: Acting, id: string): Promise<void> {
-  const { url } = await webhookOf(ctx, by.tenantId, id)
-  await ctx.webhooks.pause(id, `Paused by ${by.name}.`)
-  await recordAct(ctx, by, { action: 'webhook.paused', subject: url })
+  { url, kinds, isEnabled, from }: WebhookChange,
+  options: ReceiverOptions,
+): Promise<ListedWebhook> {
+  const { url: subject } = await webhookOf(ctx, by, id)
+  if (url !== undefined) await checkReceiver(url, options)
+  const { first, last } = await ctx.events.range(by.tenantId)
+  if (from !== undefined && from > last) throw new ValidationError({ from: [`The last event is ${last}.`] })
+  const change = { url, kinds, isEnabled, cursor: from && Math.max(from, first) - 1 }
+  const webhook = await ctx.webhooks.change(id, change, `Paused by ${by.name}.`)
+  if (webhook === undefined) throw new GanglionError('not_found')
+  const acts = {
+    'webhook.changed': url ?? (kinds && (kinds.join(', ') || 'all events')),
+    'webhook.replayed': from === undefined ? undefined : `from event ${from}`,
+    [isEnabled ? 'webhook.resumed' : 'webhook.paused']:
+      isEnabled === undefined || (isEnabled && from !== undefined) ? undefined : '',
+  }
+  for (const [action, detail] of Object.entries(acts))
+    if (detail !== undefined) await recordAct(ctx, by, { action, subject, detail })
+  return summaryOf(ctx, webhook)
 }
 
 /**
- * Sends events again, or continues where the webhook was paused or failed.
- * @param from id of the first event; absent: the first undelivered one
- * @returns the first event that is sent, and the number of all
- * @throws {GanglionError} `not_found` @throws {ValidationError} for an event that does not exist yet
+ * Replaces the secret of a webhook; the former one signs, too, for a day. Only this result contains the new one.
+ * @throws {GanglionError} `not_found` @throws {ValidationError} if it was replaced too often in a day
  */
-export async function replayWebhook(
-  ctx: Context,
-  by: Acting,
-  id: string,
-  { from }: { from?: number | undefined } = {},
-): Promise<{ from: number; events: number }> {
-  const { tenantId } = by
-  const { cursor, url } = await webhookOf(ctx, tenantId, id)
-  const { first, last } = await ctx.events.range(tenantId)
-  if (from !== undefined && from > last) throw new ValidationError({ from: [`The last event is ${last}.`] })
-  const begin = Math.max(from ?? cursor + 1, first)
-  await ctx.webhooks.replay(id, begin - 1)
-  await recordAct(ctx, by, { action: 'webhook.replayed', subject: url, detail: `from event ${begin}` })
-  return { from: begin, events: Math.max(0, last - begin + 1) }
+export async function rotateWebhook(ctx: Context, by: Acting, id: string): Promise<ListedWebhook & { secret: string }> {
+  const { url } = await webhookOf(ctx, by, id)
+  const webhook = await ctx.webhooks.rotate(id, ctx.now())
+  if (webhook === undefined) {
+    const [oldest] = validSecrets(await webhookOf(ctx, by, id), ctx.now())
+    throw new ValidationError({}, [`The secret was replaced too often in a day: wait until ${oldest?.until}.`])
+  }
+  await recordAct(ctx, by, { action: 'webhook.rotated', subject: url })
+  return { ...(await summaryOf(ctx, webhook)), secret: webhook.secret }
 }
 
 /** Sends a message of the type `webhook.test` now. @throws {GanglionError} `not_found` */
 export async function testWebhook(
   ctx: Context,
-  { tenantId }: Owner,
+  by: Acting,
   id: string,
   options: ReceiverOptions,
 ): Promise<WebhookDelivery> {
-  const webhook = await webhookOf(ctx, tenantId, id)
+  const webhook = await webhookOf(ctx, by, id)
   const { delivery } = await sendTest(webhook, uuidv7(), { ...options, now: ctx.now() })
   await ctx.webhooks.noteDelivery(id, delivery)
   return delivery
@@ -150,11 +146,12 @@ export async function testWebhook(
  */
 export async function resendEvent(
   ctx: Context,
-  { tenantId }: Owner,
+  by: Acting,
   { id, eventId }: { id: string; eventId: number },
   options: ReceiverOptions,
 ): Promise<WebhookDelivery> {
-  const webhook = await webhookOf(ctx, tenantId, id)
+  const { tenantId } = by
+  const webhook = await webhookOf(ctx, by, id)
   const stored = (await ctx.events.after(tenantId, eventId - 1, 1)).filter((event) => event.id === eventId)
   const [event] = await new EventView(ctx, { tenantId, ...receiver }).tell(stored)
   if (event === undefined) throw new GanglionError('not_found')
@@ -163,18 +160,28 @@ export async function resendEvent(
   return delivery
 }
 
-async function webhookOf({ webhooks }: Context, tenantId: string, id: string): Promise<Webhook> {
+/** True if the caller may manage a webhook: a curator those of one knowledge base, an administrator all. */
+function mayManage({ isAdmin, role }: Acting, { kbId }: Pick<Webhook, 'kbId'>): boolean {
+  return isAdmin === true || (role === 'curator' && kbId !== null)
+}
+
+async function webhookOf({ webhooks }: Context, by: Acting, id: string): Promise<Webhook> {
   const webhook = await webhooks.find(id)
-  if (webhook?.tenantId !== tenantId) throw new GanglionError('not_found')
+  if (webhook?.tenantId !== by.tenantId || !mayManage(by, webhook)) throw new GanglionError('not_found')
   return webhook
 }
 
-async function kbSlugs({ knowledgeBases }: Context, tenantId: string): Promise<Map<string, string>> {
-  return new Map((await knowledgeBases.list(tenantId)).map(({ id, slug }) => [id, slug]))
+async function summaryOf(ctx: Context, webhook: Webhook): Promise<ListedWebhook> {
+  return (await summarizer(ctx, webhook.tenantId))(webhook)
 }
 
-function summaryOf(webhook: Webhook, slugs: ReadonlyMap<string, string>, lastEvent: number): WebhookSummary {
-  const { secret: _, tenantId: _tenant, ...shown } = webhook
-  const { kbId } = webhook
-  return { ...shown, kb: kbId === null ? null : (slugs.get(kbId) ?? kbId), lastEvent }
+async function summarizer(ctx: Context, tenantId: string): Promise<(webhook: Webhook) => ListedWebhook> {
+  const slugs = new Map((await ctx.knowledgeBases.list(tenantId)).map(({ id, slug }) => [id, slug]))
+  const { last: lastEvent } = await ctx.events.range(tenantId)
+  return (webhook) => {
+    const { secret: _, formerSecrets: __, tenantId: ___, ...shown } = webhook
+    const { kbId } = webhook
+    const formerSecretUntil = validSecrets(webhook, ctx.now()).at(-1)?.until ?? null
+    return { ...shown, kb: kbId === null ? null : (slugs.get(kbId) ?? kbId), lastEvent, formerSecretUntil }
+  }
 }

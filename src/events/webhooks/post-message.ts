@@ -19,12 +19,12 @@ export type Receipt = { status: number | undefined; note: string | undefined }
 
 /** Sends a signed message. Does not follow redirects, and does not read the response body. The receipt contains no secret. */
 export async function postMessage(
-  { url, secret }: { url: string; secret: string },
+  { url, secrets }: { url: string; secrets: readonly string[] },
   message: PostedMessage,
   options: PostOptions,
 ): Promise<Receipt> {
   try {
-    const status = await send(new URL(url), secret, message, options)
+    const status = await send(new URL(url), secrets, message, options)
     const isTaken = status >= 200 && status < 300
     return { status, note: isTaken ? undefined : `The receiver answered ${status}.` }
   } catch (error) {
@@ -34,7 +34,7 @@ export async function postMessage(
 
 async function send(
   url: URL,
-  secret: string,
+  secrets: readonly string[],
   { id, ...body }: PostedMessage,
   { now, allowPrivate, resolve = resolveHost, timeout = 15_000, signal }: PostOptions,
 ): Promise<number> {
@@ -46,7 +46,7 @@ async function send(
     'user-agent': 'Ganglion',
     'webhook-id': id,
     'webhook-timestamp': Math.floor(now.getTime() / 1000),
-    'webhook-signature': new Webhook(secret).sign(id, now, payload),
+    'webhook-signature': secrets.map((secret) => new Webhook(secret).sign(id, now, payload)).join(' '),
   }
   const ends = [AbortSignal.timeout(timeout), ...(signal === undefined ? [] : [signal])]
   // Not imported, see `reasons` in `http/transport.ts`.

@@ -3,14 +3,14 @@ import type { LoggedEvent } from '../../contract/events.ts'
 import type { WebhookFormat } from '../../contract/vocabulary.ts'
 import type { Context } from '../../kb/context.ts'
 import { oneLine } from '../../rules/text/lines.ts'
-import type { Webhook, WebhookDelivery } from '../../state/webhooks.ts'
+import { validSecrets, type Webhook, type WebhookDelivery } from '../../state/webhooks.ts'
 import { ActivityTeller } from '../activity-item.ts'
 import { type PostedMessage, type PostOptions, postMessage, type Receipt } from './post-message.ts'
 
 /** Caller for the access rules: a receiver sees what an app without candidates of its own sees. */
 export const receiver = { role: 'app', id: '', name: '' } as const
 
-type Receiver = Pick<Webhook, 'id' | 'tenantId' | 'url' | 'secret' | 'format'>
+type Receiver = Pick<Webhook, 'id' | 'tenantId' | 'url' | 'secret' | 'formerSecrets' | 'format'>
 type Sent = Receipt & { delivery: WebhookDelivery }
 
 /** Sends an event. The message's id is the same each time that it is sent to this webhook. */
@@ -42,7 +42,8 @@ async function send(
   options: PostOptions,
 ): Promise<Sent> {
   const begin = performance.now()
-  const receipt = await postMessage(webhook, message, options)
+  const secrets = [webhook.secret, ...validSecrets(webhook, options.now).map(({ secret }) => secret)]
+  const receipt = await postMessage({ url: webhook.url, secrets }, message, options)
   const delivery = {
     ...about,
     at: options.now.toISOString(),

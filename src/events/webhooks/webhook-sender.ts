@@ -56,9 +56,10 @@ export class WebhookSender {
     const { events, webhooks } = this.#ctx
     let webhook = start
     const advance = async (to: number, delivery?: WebhookDelivery) => {
-      const isMoved = await webhooks.advance(webhook, to, delivery)
-      webhook = { ...webhook, cursor: to, failures: 0, failingSince: null }
-      return isMoved
+      const moved = await webhooks.advance(webhook, to, delivery)
+      // A new secret or URL counts from the next message on.
+      webhook = moved ?? webhook
+      return moved !== undefined
     }
     const view = new EventView(this.#ctx, { tenantId: webhook.tenantId, ...receiver })
     const { last } = await events.range(webhook.tenantId)

@@ -115,8 +115,8 @@ async function authenticateKey(
   const key = own ?? (agent?.resource === resource ? agent : undefined)
   if (key === undefined) return undefined
   if (key.isTenantDisabled) throw new GanglionError('tenant_disabled')
-  const { id, name, tenantId, role, connectors, git, audience } = key
-  return { id: `key:${id}`, name, tenantId, role, connectors, git, ...(audience && { audience }) }
+  const { id, name, tenantId, role, isAdmin, connectors, git, audience } = key
+  return { id: `key:${id}`, name, tenantId, role, isAdmin, connectors, git, ...(audience && { audience }) }
 }
 
 /** Returns the password of Basic credentials, or the user name if there is no password. */

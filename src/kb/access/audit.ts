@@ -6,7 +6,7 @@ import type { Context } from '../context.ts'
 /** Actor and network address of an act; the address is null for commands on the server's machine. */
 export type By = { actor: Actor; address: string | null }
 
-export type Acting = Pick<Caller, 'id' | 'name' | 'tenantId' | 'address'>
+export type Acting = Pick<Caller, 'id' | 'name' | 'tenantId' | 'address' | 'isAdmin'> & Partial<Pick<Caller, 'role'>>
 
 export type Act = {
   /** Kind of act: `<what>.<done>`, e.g. `key.revoked`. */

@@ -9,7 +9,7 @@ type WhoIsContext = Pick<Context, 'apiKeys' | 'users' | 'sources' | 'now'>
 
 /**
  * Returns the person or key behind an actor id such as `key:<id>`, `git:<id>`, `undo:<id>` or `user:<id>`, or behind the uploader of a
- * Source, `source:<id>`. A key counts as the person who created it, and an agent as the person who authorized it; this is the only place
+ * Source, `source:<id>`. A key counts as the person or key that created it, and an agent as the person who authorized it; this is the only place
  * with that rule. Only an actor in their own name has names that `owners` may list, so a key that a person gave away makes nobody an owner.
  */
 export async function whoIs(ctx: WhoIsContext, tenantId: string, actorId: string): Promise<Decider> {
@@ -23,7 +23,7 @@ export async function whoIs(ctx: WhoIsContext, tenantId: string, actorId: string
   if (key?.tenantId === tenantId) {
     const isOpen = key.revokedAt === null && (key.expiresAt === null || key.expiresAt > now().toISOString())
     const isCurator = isOpen && key.role === 'curator'
-    const id = key.userId === null ? `key:${key.id}` : `user:${key.userId}`
+    const id = key.userId === null ? `key:${key.makerId ?? key.id}` : `user:${key.userId}`
     return {
       id,
       names: kind === 'key' && isCurator ? [key.name] : [],

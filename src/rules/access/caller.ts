@@ -1,3 +1,4 @@
+import { GanglionError } from '../../contract/errors.ts'
 import type { GitFetch, KeyAudience, Role } from '../../contract/vocabulary.ts'
 import type { Actor } from '../candidates/candidate.ts'
 
@@ -9,6 +10,8 @@ export type Caller = {
   tenantId: string
   /** Role in the API. An administrator is a curator here. */
   role: Role
+  /** True for an administrator: a person, or a key of the role `admin`. */
+  isAdmin?: boolean
   /** Connectors that the key may name as its own. */
   connectors: readonly string[]
   /** Right of a key to fetch with git. Absent for keys of curators. */
@@ -26,6 +29,11 @@ export function actorOf({ id, name }: Pick<Caller, 'id' | 'name'>): Actor {
 /** Returns the caller's id without its kind: `42` for `key:42`. */
 export function bareId({ id }: Pick<Caller, 'id'>): string {
   return id.slice(id.indexOf(':') + 1)
+}
+
+/** @throws {GanglionError} `insufficient_role` unless the caller is an administrator */
+export function requireAdmin({ isAdmin }: Pick<Caller, 'isAdmin'>): void {
+  if (isAdmin !== true) throw new GanglionError('insufficient_role')
 }
 
 export function isPerson({ id }: Pick<Caller, 'id'>): boolean {

@@ -9,10 +9,14 @@ import { findRow, findRows, Store, selectRows, updateRows } from '../database/st
 import { RevisedCache } from './revised-cache.ts'
 import { createToken, hashToken, isToken } from './secret.ts'
 
-type Told = 'hash' | 'grantId' | 'connectors' | 'git' | 'limits'
+type Told = 'hash' | 'grantId' | 'connectors' | 'git' | 'limits' | 'admin'
 
-/** API key. `userId`: the person as whom the key counts, who made it or authorized it for an agent. */
+/**
+ * API key. `userId`: the person as whom the key counts, who made it or authorized it for an agent. `makerId`: the key as which it counts
+ * otherwise, if a key made it. `isAdmin`: a curator's key that may also manage keys and webhooks.
+ */
 export type ApiKey = Omit<Camel<RowOf<'api_keys'>>, Told> & {
+  isAdmin: boolean
   connectors: string[]
   git: GitFetch
   limits: KeyLimits | null
@@ -30,6 +34,8 @@ export type ApiKeyRecord = Pick<ApiKey, 'tenantId' | 'name' | 'role' | 'connecto
   limits?: KeyLimits | null | undefined
   /** Person who made the key or authorized the agent. */
   userId?: string | undefined
+  makerId?: string | undefined
+  isAdmin?: boolean | undefined
   /** OAuth grant of an agent, whose key has no token of its own. */
   grantId?: string | undefined
 }
@@ -55,14 +61,15 @@ export class ApiKeys extends Store {
   }
 
   /** Creates a key. Only this result contains the token, since its hash is stored. */
-  async create(key: ApiKeyRecord, now: Date): Promise<{ key: ApiKey; token: string }> {
+  async create(key: ApiKeyRecord, now: Date, id = uuidv7()): Promise<{ key: ApiKey; token: string }> {
     const token = createToken()
     const row: RowOf<'api_keys'> = {
-      ...{ id: uuidv7(), tenant_id: key.tenantId, name: key.name, role: key.role, hash: hashToken(token) },
+      ...{ id, tenant_id: key.tenantId, name: key.name, role: key.role, hash: hashToken(token) },
       ...{ connectors: JSON.stringify(key.connectors), created_at: now.toISOString(), revoked_at: null },
       ...{ expires_at: key.expiresAt?.toISOString() ?? null, last_used_at: null, created_by: key.createdBy ?? null },
       ...{ git: key.git ?? 'shown', audience: key.audience ?? null, grant_id: key.grantId ?? null },
       ...{ limits: key.limits ? JSON.stringify(key.limits) : null, user_id: key.userId ?? null },
+      ...{ maker_id: key.makerId ?? null, admin: Number(key.isAdmin ?? false) },
     }
     await this.db.insertInto('api_keys').values(row).execute()
     return { key: toApiKey(row), token }
@@ -94,15 +101,23 @@ export class ApiKeys extends Store {
     const row = await this.db
       .selectFrom('api_keys')
       .innerJoin('tenants', 'tenants.id', 'api_keys.tenant_id')
+      .leftJoin('users', 'users.id', 'api_keys.user_id')
+      .leftJoin('memberships', (join) =>
+        join.onRef('memberships.user_id', '=', 'users.id').onRef('memberships.tenant_id', '=', 'tenants.id'),
+      )
       .selectAll('api_keys')
-      .select('tenants.disabled_at as tenantDisabledAt')
+      .select(['tenants.disabled_at as tenantDisabledAt', 'users.disabled_at as personDisabledAt'])
+      .select('memberships.role as personRole')
       .where('hash', '=', hash)
       .where('revoked_at', 'is', null)
       .where('tenants.deleted_at', 'is', null)
       .executeTakeFirst()
     if (row === undefined) return undefined
-    const { tenantDisabledAt, ...key } = row
-    return { ...toApiKey(key), isTenantDisabled: tenantDisabledAt !== null }
+    const { tenantDisabledAt, personDisabledAt, personRole, ...own } = row
+    const key = toApiKey(own)
+    // A person's key manages no more than the person does now.
+    const isStillAdmin = key.userId === null || (personRole === 'admin' && personDisabledAt === null)
+    return { ...key, isAdmin: key.isAdmin && isStillAdmin, isTenantDisabled: tenantDisabledAt !== null }
   }
 
   async #findGranted(hash: string): Promise<KnownKey | undefined> {
@@ -229,10 +244,11 @@ export class ApiKeys extends Store {
   }
 }
 
-function toApiKey({ hash: _, grant_id, connectors, git, limits, ...row }: RowOf<'api_keys'>): ApiKey {
+function toApiKey({ hash: _, grant_id, connectors, git, limits, admin, ...row }: RowOf<'api_keys'>): ApiKey {
   return {
     ...camelCase(row),
     isAgent: grant_id !== null,
+    isAdmin: admin === 1,
     connectors: Connectors.parse(JSON.parse(connectors)),
     git: git === 'all' ? 'all' : 'shown',
     limits: limits === null ? null : KeyLimits.parse(JSON.parse(limits)),

@@ -43,6 +43,8 @@ export type Schema = {
     /** OAuth grant of an agent that a person authorized. Its tokens are in `oauth_records`. */
     grant_id: string | null
     user_id: string | null
+    admin: Generated<number> // 1: a curator's key that may also manage keys and webhooks.
+    maker_id: string | null // Key as which it counts if no person made it: the first in the chain of keys that made it.
   }
   oauth_records: {
     model: string // Name of the model in the library, such as `AccessToken`.
@@ -132,6 +134,7 @@ export type Schema = {
     due_at: string | null
     created_at: string
     format: WebhookFormat
+    former_secrets: Generated<string> // JSON array of replaced secrets that still sign, oldest first, each with its end.
   }
   webhook_deliveries: {
     id: Generated<number>

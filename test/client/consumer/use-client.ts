@@ -3,7 +3,7 @@ import type { Delivery } from '@ganglion/client/webhooks'
 
 export type Setup = {
   url: string
-  /** Key of a curator. */
+  /** Key of an administrator. */
   key: string
   /** Slug of a knowledge base. */
   kb: string
@@ -149,6 +149,30 @@ export async function useClient({ url, key, kb: slug, file, upload }: Setup): Pr
   check((await ganglion.sources.ingest(source.id)).ok, 'the second ingest')
   await ganglion.sources.wait(source.id)
   await ganglion.sources.archive(source.id)
+
+  const { webhooks, keys } = ganglion
+  const hook = await webhooks.create({ url: 'https://hooks.example.org', kb: slug })
+  check(hook.secret?.startsWith('whsec_') === true, 'the secret of a webhook')
+  check((await webhooks.rotate(hook.id)).secret !== hook.secret, 'the new secret')
+  check((await webhooks.test(hook.id)).kind === 'webhook.test', 'the test of a webhook')
+  check((await webhooks.get(hook.id)).deliveries.length === 1, 'the deliveries')
+  check(!(await webhooks.change(hook.id, { isEnabled: false })).isEnabled, 'the pause')
+  check(
+    (await webhooks.list()).webhooks.some(({ id }) => id === hook.id),
+    'the webhooks',
+  )
+  await webhooks.remove(hook.id)
+  const another = await keys.create({ name: run, role: 'app', expiresAt: '2099-01-01T00:00:00Z' })
+  check(another.token?.startsWith('gng_') === true, 'the token')
+  check(
+    (await keys.limit(another.id, { pending: 1, approved: null, paths: [], tags: [] })).limits?.pending === 1,
+    'limits',
+  )
+  await keys.revoke(another.id)
+  check(
+    (await keys.list()).keys.some(({ id, revokedAt }) => id === another.id && revokedAt !== null),
+    'the keys',
+  )
 
   for await (const event of kb.events({ lastEventId: 0 })) {
     if (event.kind === 'candidate.approved' && event.candidateId === first.candidateId) break

@@ -70,7 +70,7 @@ test('an administrator is led through five steps, each ticked by what has been d
   }
   const answer = chat(ctx, ctx.threads.of(ExtractPool), ada, question, AbortSignal.timeout(60_000))
   while (!(await answer.next()).done);
-  await createApiKey(ctx, ada, { name: 'mine', role: 'app', connectors: [], expiresAt: null })
+  await createApiKey(ctx, { ...ada, isAdmin: true }, { name: 'mine', role: 'app', connectors: [], expiresAt: null })
   const end = await admin.get('/')
   expect(end.texts('.tour > p')).toEqual(['You have seen it all.'])
 })

@@ -21,7 +21,17 @@ type Send = (url: string, body: unknown, type?: string) => Promise<Answer>
 type Operation = { send: (send: Send, word: string, candidateId: string) => Promise<Answer>; makes?: number }
 
 const input = (word: string) => ({ kb: 'handbook', kind: 'external-feed', title: `On ${word}`, content: `Of ${word}.` })
+/** An answer but for its secret, which only the first one has. */
+const withoutSecret = async (answer: Promise<Answer>): Promise<Answer> => {
+  const { status, body } = await answer
+  const { secret: _, token: __, ...rest } = Object(body)
+  return { status, body: rest }
+}
 const operations: Record<string, Operation> = {
+  createKey: { send: (send, word) => withoutSecret(send('/api/v1/keys', { name: word, role: 'app' })) },
+  createWebhook: {
+    send: (send, word) => withoutSecret(send('/api/v1/webhooks', { url: `https://hooks.example.org/${word}` })),
+  },
   submitCandidate: { send: (send, word) => send('/api/v1/queue/candidates', { ...input(word), confidence: 0.1 }) },
   'submitCandidate that the policy approves': {
     send: (send, word) => send('/api/v1/queue/candidates', { ...input(word), confidence: 1 }),
@@ -70,7 +80,7 @@ async function bed() {
   const { id: tenantId } = await ctx.tenants.ensure('acme', ctx.now())
   const tested = '- question: Who is paged?\n  contains: [the lead]\n'
   new NativeWriter(gitDir).commit('refs/heads/main', new Map([['tests/answers.yaml', tested]]))
-  const key = { tenantId, name: 'Ada', role: 'curator' as const, connectors: [], expiresAt: null }
+  const key = { tenantId, name: 'Ada', role: 'curator' as const, isAdmin: true, connectors: [], expiresAt: null }
   const { token } = await ctx.apiKeys.create(key, ctx.now())
   const sender = (server: Awaited<ReturnType<typeof opened>>['server'], idempotencyKey: string): Send => {
     return async (url, body, type = 'application/json') => {
@@ -94,6 +104,10 @@ async function atStep(ctx: OpenContext, tenantId: string, n: number, when: When,
   const named: [object, string][] = [
     ...['writeObjects', 'updateRef'].map((name): [object, string] => [repository, name]),
     [projection, 'commit'],
+    ...['create', 'list', 'find'].flatMap((name): [object, string][] => [
+      [ctx.apiKeys, name],
+      [ctx.webhooks, name],
+    ]),
     // The others release the key whatever happens.
     ...['finishWithin', 'answer'].map((name): [object, string] => [ctx.idempotency, name]),
     ...stores.flatMap((store) =>
@@ -144,6 +158,8 @@ async function count({ database, kb: open }: OpenContext, tenantId: string, word
     db.selectFrom('chat_turns').select('question as text').execute(),
     db.selectFrom('sources').select('filename as text').execute(),
     db.selectFrom('uploads').select('filename as text').execute(),
+    db.selectFrom('api_keys').select('name as text').execute(),
+    db.selectFrom('webhooks').select('url as text').execute(),
   ])
   return found + tables.flat().filter(({ text }) => text.includes(word)).length
 }

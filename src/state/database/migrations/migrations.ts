@@ -23,6 +23,15 @@ export const migrations: Record<string, Migration> = {
       ),
   },
   '0036-hashes-of-client-secrets': { up: hashClientSecrets },
+  '0037-administration-by-keys': {
+    up: (db) =>
+      runStatements(
+        db,
+        `alter table api_keys add column admin integer default 0 not null;
+alter table api_keys add column maker_id text;
+alter table webhooks add column former_secrets text default '[]' not null;`,
+      ),
+  },
 }
 
 /** Returns the migrations of a database. @param applied names of the applied migrations */
