@@ -3,6 +3,7 @@ import type { CandidateReceipt, CandidateState, CandidateVersion, Warning } from
 import { GanglionError, ValidationError } from '../contract/errors.ts'
 import type { Oid } from '../git/objects/object.ts'
 import type { Staging } from '../git/staging.ts'
+import { sendersFor } from '../kb/access/who-is.ts'
 import type { Context } from '../kb/context.ts'
 import { kbOfCandidate } from '../kb/kb-access.ts'
 import type { KnowledgeBase } from '../kb/knowledge-base.ts'
@@ -10,7 +11,7 @@ import { findCandidate } from '../kb/projection/candidate-index.ts'
 import { keptForDecisions, recordCandidate } from '../kb/writing/commits.ts'
 import { revised } from '../kb/writing/pushed-neurons.ts'
 import { parseCandidate, roomInRecord } from '../markdown/file/candidate-file.ts'
-import { actorOf, bareId, type Caller, isPerson } from '../rules/access/caller.ts'
+import { actorOf, type Caller } from '../rules/access/caller.ts'
 import type { Candidate } from '../rules/candidates/candidate.ts'
 import { endUserOf, parseMetadata } from '../rules/candidates/metadata.ts'
 import { isFirstCome } from '../rules/neurons/first-come.ts'
@@ -48,7 +49,7 @@ export async function reviseCandidate(
   { ifMatch, version, ...sent }: SentVersion & ReadVersion,
 ): Promise<CandidateReceipt> {
   const kb = await kbOfCandidate(ctx, caller.tenantId, candidateId)
-  const senders = await sendersOf(ctx, caller)
+  const senders = await sendersFor(ctx, caller)
   return kb.write(async (staging) => {
     const { write: sql } = kb.projection
     const row = findCandidate(sql, candidateId)
@@ -86,7 +87,7 @@ export async function withdrawCandidate(
   candidateId: string,
   { ifMatch, version }: ReadVersion = {},
 ): Promise<CandidateState> {
-  const senders = await sendersOf(ctx, caller)
+  const senders = await sendersFor(ctx, caller)
   const isAllowed = (record: Candidate) => mayChange(record, caller, senders)
   const judged = { candidateId, ifMatch, isAllowed, verb: 'Dismiss' } as const
   return decide(ctx, caller, judged, ({ status, ...row }, by, at, record) => {
@@ -95,12 +96,6 @@ export async function withdrawCandidate(
     if ((version ?? row.version) !== row.version) throw new PreconditionFailed('stale_head')
     return { action: 'dismiss', at, by, ...(senders.has(record.createdBy.id) && { reason: withdrawn }) }
   })
-}
-
-/** Returns the ids of the senders that a caller may act for: its own, and a person's keys, over HTTP and by git. */
-async function sendersOf({ apiKeys }: Context, caller: Caller): Promise<ReadonlySet<string>> {
-  const keys = isPerson(caller) ? await apiKeys.idsOf(bareId(caller), caller.tenantId) : [bareId(caller)]
-  return new Set([caller.id, ...keys.flatMap((id) => [`key:${id}`, `git:${id}`])])
 }
 
 function mayChange({ createdBy }: Candidate, { role }: Caller, senders: ReadonlySet<string>): boolean {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { mainRef } from '../../src/kb/refs/kb-refs.ts'
 import { createApiKey } from '../../src/people/manage-api-keys.ts'
 import { approveCandidate, assignCandidate, requestChanges } from '../../src/queue/decide-candidate.ts'
-import { listCandidates } from '../../src/queue/lists/list-candidates.ts'
+import { listCandidates, listSentCandidates, readSentCandidate } from '../../src/queue/lists/list-candidates.ts'
 import { countForCaller, listQueue, neighboursOf } from '../../src/queue/lists/list-queue.ts'
 import { readCandidate } from '../../src/queue/read-candidate.ts'
 import { submitCandidate } from '../../src/queue/submit-candidate.ts'
@@ -92,6 +92,28 @@ test('a key has what its person sent, and nothing that a person is to own', asyn
   await requestChanges(ctx, ben, own, { reason: 'Say where.' })
   expect(await mine(desk)).toEqual([own])
   expect(await mine(ann)).toEqual([below, own])
+})
+
+test('a person lists what their keys sent, and a key what it pushed, but no key what another sent', async () => {
+  const { ctx, app, ann, sent } = await newTeam('')
+  const input = { name: 'desk', role: 'curator' as const, connectors: [], expiresAt: null }
+  const { key } = await createApiKey(ctx, ann, input)
+  const desk: Caller = { ...ann, id: `key:${key.id}`, name: 'desk' }
+  const [own, pushed, posted] = [
+    await sent({}, ann),
+    await sent({}, { ...desk, id: `git:${key.id}` }),
+    await sent({}, desk),
+  ]
+  const listed = async (by: Caller, limit = 10) => {
+    const { candidates, nextCursor } = await listSentCandidates(ctx, by, { limit })
+    return [...candidates.map(({ candidateId }) => candidateId), ...(nextCursor === null ? [] : ['more'])]
+  }
+  expect(await listed(ann)).toEqual([posted, pushed, own])
+  expect(await listed(ann, 2)).toEqual([posted, pushed, 'more'])
+  expect(await listed(desk)).toEqual([posted, pushed])
+  expect(await listed(app)).toEqual([])
+  expect(await readSentCandidate(ctx, ann, posted)).toMatchObject({ candidateId: posted, content: expect.any(String) })
+  await expect(readSentCandidate(ctx, desk, own)).rejects.toMatchObject({ code: 'not_found' })
 })
 
 test('counts, neighbours and pages of the list are of the same candidates', async () => {

@@ -1,4 +1,5 @@
 import { foldEmail } from '../../contract/people.ts'
+import { bareId, type Caller, isPerson } from '../../rules/access/caller.ts'
 import type { Decider } from '../../rules/deciding.ts'
 import type { Context } from '../context.ts'
 
@@ -74,6 +75,12 @@ export async function curatorNamed(ctx: WhoIsContext, tenantId: string, name: st
     if (names.length > 0) return own
   }
   return undefined
+}
+
+/** Returns the ids of the senders for whom a caller may act: its own, and a person's keys, over HTTP and by git. */
+export async function sendersFor({ apiKeys }: Pick<Context, 'apiKeys'>, caller: Caller): Promise<ReadonlySet<string>> {
+  const keys = isPerson(caller) ? await apiKeys.idsOf(bareId(caller), caller.tenantId) : [bareId(caller)]
+  return new Set([caller.id, ...keys.flatMap((id) => [`key:${id}`, `git:${id}`])])
 }
 
 function splitOnce(id: string): [string, string?] {

@@ -9,9 +9,11 @@ import type {
 import { decodeCursor, encodeCursor } from '../../contract/envelope.ts'
 import { GanglionError } from '../../contract/errors.ts'
 import { type KbView, viewFor } from '../../kb/access/kb-view.ts'
+import { sendersFor } from '../../kb/access/who-is.ts'
 import type { Context } from '../../kb/context.ts'
 import type { CandidateRow } from '../../kb/projection/candidate-index.ts'
 import { isSender, queuePosition, sentBy } from '../../kb/projection/candidate-queue.ts'
+import type { AllTables } from '../../kb/projection/projection.ts'
 import { parseCandidate } from '../../markdown/file/candidate-file.ts'
 import type { Caller } from '../../rules/access/caller.ts'
 import { isUuid } from '../../rules/candidates/candidate-id.ts'
@@ -68,7 +70,7 @@ export function toSummary(ctx: Context, kbId: string, row: CandidateRow): Candid
 type SentRow = Pick<QueuedRow, 'row'> & { kbId: string }
 
 /**
- * Returns a page of the candidates that the caller sent, newest first, of one knowledge base or of all that the tenant has.
+ * Returns a page of the candidates that the caller sent, with a person's those of their keys, newest first, of one knowledge base or of all that the tenant has.
  * @throws {GanglionError} `not_found`
  * @throws {ValidationError} for an unknown cursor
  */
@@ -78,10 +80,12 @@ export async function listSentCandidates(
   { kb: kbName, cursor, limit, ...filter }: SentCandidateQuery,
 ): Promise<SentCandidatePage> {
   const below = cursor === undefined ? undefined : decodeCursor(cursor, isUuid)
-  const kbs = await queuedKbs(ctx, caller, kbName)
+  const [kbs, senders] = [await queuedKbs(ctx, caller, kbName), [...(await sendersFor(ctx, caller))]]
   const found: SentRow[] = []
   for (const { identity, read } of kbs) {
-    const rows = (await read((sql) => sentBy(sql, caller.id, { ...filter, below, limit: limit + 1 }))) ?? []
+    const sent = (sql: AllTables) =>
+      senders.flatMap((sender) => sentBy(sql, sender, { ...filter, below, limit: limit + 1 }))
+    const rows = (await read(sent)) ?? []
     found.push(...rows.map((row) => ({ row, kbId: identity.id })))
   }
   const page = found.toSorted((a, b) => (a.row.id < b.row.id ? 1 : -1)).slice(0, limit)
@@ -101,7 +105,8 @@ function withoutCurator({ by: _, ...asked }: NonNullable<CandidateSummary['chang
 /** Returns a candidate that the caller sent. @throws {GanglionError} `not_found`, also for one that another caller sent */
 export async function readSentCandidate(ctx: Context, caller: Caller, id: string): Promise<SentCandidate> {
   const { kb, row } = await findQueued(ctx, caller, id)
-  const isOwn = isSender(kb.projection.read, caller.id, id)
+  const senders = await sendersFor(ctx, caller)
+  const isOwn = [...senders].some((sender) => isSender(kb.projection.read, sender, id))
   const [candidate] = isOwn ? await shown(ctx, caller, [{ row, kbId: kb.identity.id }]) : []
   if (candidate === undefined) throw new GanglionError('not_found')
   const { frontMatter, original, removes, content } = parseCandidate(await kb.repository.readText(row.blob))
