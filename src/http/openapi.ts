@@ -2,6 +2,8 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifySchema } from 'fastify'
 import { z } from 'zod'
+import type { Context } from '../kb/context.ts'
+import { serverLlmsText } from '../pages/llms-txt.ts'
 import { errorAnswers } from './response/error-answer.ts'
 import type { ZodFastify } from './zod-compilers.ts'
 
@@ -126,8 +128,31 @@ const Document = z
   .looseObject({ openapi: z.string().describe('Version of OpenAPI.') })
   .meta({ description: 'A document in the format of OpenAPI 3.1.', examples: [{ openapi: '3.1.0' }] })
 
-/** Adds `/openapi.json` and, for people, `/docs`. */
-export async function descriptionRoutes(app: ZodFastify): Promise<void> {
+/** Adds `/openapi.json`, for agents `/llms.txt`, and for people `/docs`. */
+export async function descriptionRoutes(app: ZodFastify, { urls }: Pick<Context, 'urls'>): Promise<void> {
+  const text = serverLlmsText(urls)
+  app.get(
+    '/llms.txt',
+    {
+      schema: {
+        tags: ['Operations'],
+        operationId: 'readServerLlmsText',
+        summary: 'Read how language models use this server',
+        description:
+          'Returns how to connect, in the format of llmstxt.org. It names no knowledge base, so it needs no key.',
+        security: [],
+        produces: ['text/plain'],
+        response: {
+          200: z.string().meta({ description: 'The text as Markdown.', examples: [text.slice(0, 60)] }),
+          ...errorAnswers(['unavailable']),
+        },
+      },
+    },
+    async (_, reply) => {
+      reply.type('text/plain; charset=utf-8')
+      return text
+    },
+  )
   app.get(
     '/openapi.json',
     {

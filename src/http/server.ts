@@ -165,7 +165,7 @@ export async function buildServer(ctx: AppContext, options: ServerOptions = {}):
   await describeRoutes(app, ctx.urls.root)
   await app.register(async (open: ZodFastify) => {
     const refuse = refuseOtherMethods(open)
-    await descriptionRoutes(open)
+    await descriptionRoutes(open, ctx)
     operationRoutes(open, { metrics, isOpen: () => isOpen() && !isLeaving(), ctx, metricsKey: options.metricsKey })
     refuse()
   })

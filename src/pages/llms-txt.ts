@@ -37,6 +37,20 @@ export async function llmsText(ctx: Context, caller: Caller, kbName: string): Pr
   return `${parts.join('\n\n')}\n`
 }
 
+/** Returns how to use a server, for language models that do not know it. It tells nothing that needs a key. */
+export function serverLlmsText({ base }: Pick<Context['urls'], 'base'>): string {
+  return `# Ganglion
+
+> A server that keeps knowledge bases of curated pages, called Neurons, in git. Agents search and cite them, and propose changes, which a
+> curator approves. All but this page needs an API key as a bearer token, or OAuth.
+
+- [Model Context Protocol](${base}/mcp): tools to search, ask, read, propose, and answer what a curator asks
+- [Knowledge bases](${base}/api/v1/knowledge-bases): each has an index at \`${base}/api/v1/knowledge-bases/{kb}/llms.txt\`
+- [The HTTP API](${base}/openapi.json): its description in OpenAPI 3.1
+- [The HTTP API, for people](${base}/docs)
+`
+}
+
 async function firstNeurons(ctx: Context, caller: Caller, kbName: string): Promise<NeuronPage> {
   const neurons: Listed[] = []
   let cursor: string | null = null
