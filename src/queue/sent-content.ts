@@ -19,14 +19,15 @@ export const unreadable = `The content ${unreadableHead}: a curator decides.`
 
 /**
  * Splits off the front matter that opens a content. Its keys count as metadata unless the metadata has a key of that name. A tag that hides
- * the page always counts, and an audience can only narrow.
+ * the page always counts, and an audience can only narrow. Where some of it cannot be read, only curators see the page.
  */
 export function splitFrontMatter(
   input: Pick<CandidateInput, 'content' | 'metadata'>,
   { defaultAudience }: Pick<KbSettings, 'defaultAudience'>,
 ): SentContent {
   const sent = parseMetadata(input.metadata)
-  const { content, data, tags, audience, dropped: reserved, isUnreadable } = openContent(input.content)
+  const { content, data, tags, dropped: reserved, isUnreadable, ...head } = openContent(input.content)
+  const audience = isUnreadable ? [] : head.audience
   const { title: _, ...found } = data
   const unfit = unfitKeys(found)
   const dropped = [...reserved, ...unfit]
@@ -39,7 +40,7 @@ export function splitFrontMatter(
   const kept = wished && narrowed(narrowed(wished, audience ?? wished), defaultAudience)
   const isNarrowed = wished?.some((name) => !kept?.includes(name)) ?? false
   const merged = { ...own, ...sent.data, ...(tags.length > 0 && { tags: allTags }), ...(kept && { audience: kept }) }
-  const isSame = content === input.content && !isNarrowed
+  const isSame = content === input.content && !isNarrowed && !isUnreadable
   const metadata = isSame ? sent.text : parseMetadata(merged).text
   const warnings: Warning[] = []
   if (dropped.length > 0) {

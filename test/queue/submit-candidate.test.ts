@@ -4,6 +4,7 @@ import { findNeuron } from '../../src/kb/projection/neuron-queries.ts'
 import { commitToQueue } from '../../src/kb/writing/commits.ts'
 import { parseNeuronFile } from '../../src/markdown/file/neuron-file.ts'
 import { changeKbSettings, readKbSettings } from '../../src/operate/settings/change-kb-settings.ts'
+import { readNeuron } from '../../src/pages/read-neuron.ts'
 import { writePage } from '../../src/pages/write/write-page.ts'
 import { writtenPage } from '../../src/pages/write/written-page.ts'
 import { opensUp } from '../../src/queue/approval.ts'
@@ -201,9 +202,17 @@ test('front matter that opens a content counts as metadata, and only narrows who
     audience: ['student'],
   })
   expect(await submitted(block('\u00a0tags: [internal]'))).toMatchObject({ tags: ['internal'], content: 'Text.' })
+  /** Approved as it was sent, only curators see the page. */
+  const isHidden = async (content: string) => {
+    const { candidateId } = await submitCandidate(bed.ctx, bed.app, candidate({ content, confidence: 0.95 }))
+    const { seqId } = await approveCandidate(bed.ctx, bed.curator, candidateId, {})
+    const read = readNeuron(bed.ctx, bed.app, { kb: 'handbook', seqId })
+    await expect(read, content).rejects.toMatchObject({ code: 'not_found' })
+  }
   const unreadable = ['tags: [internal', 'audience: @x', 'tags: { a: internal }', 'tags: [!!binary aW50ZXJuYWw=]']
   for (const yaml of [...unreadable, 'tags:[internal]', 'a: &a { tags: [internal] }\n<<: *a']) {
     expect(await submitted(block(yaml)), yaml).toMatchObject({ status: 'pending', codes: ['front_matter_unreadable'] })
+    await isHidden(block(yaml))
   }
   const readToo = [
     '---json\n{"tags":["internal"]}\n---\n',
@@ -240,6 +249,7 @@ test('front matter that opens a content counts as metadata, and only narrows who
       status: 'pending',
       codes: ['front_matter_unreadable'],
     })
+    await isHidden(`${head}Text.`)
   }
   for (const yaml of ['tags: [internal\ntitle: x', 'owner: [a\ntags: [b]']) {
     const receipt = await submitCandidate(bed.ctx, bed.app, candidate({ content: block(yaml), confidence: 0.95 }))
