@@ -45,7 +45,8 @@ async function revise(candidateId) {
   const { candidates } = await call('my_candidates', { candidateId })
   const [{ version, content, changesRequested }] = candidates
   console.log(`A curator asks: ${changesRequested.reason}`)
-  await call('revise_proposal', { candidateId, version, content: `${content}\n\n${more}` })
+  // Without `content` the curator has changed the text, so the agent sends its own anew.
+  await call('revise_proposal', { candidateId, version, content: `${content ?? knowledge}\n\n${more}` })
 }
 
 if ((await ask()) === 0 && knowledge !== undefined) {

@@ -33,8 +33,10 @@ const PlainLine = WellFormed.min(1)
 
 /** End user of an app whose users share a key, according to the app. It grants no rights. */
 export const EndUser = z.object({
-  id: PlainLine.describe('Id of the end user in the app; one line of 1 to 200 characters.'),
-  name: PlainLine.describe('Name of the end user; one line of 1 to 200 characters.').exactOptional(),
+  id: PlainLine.refine((id) => !/\p{Cf}/u.test(id), 'must not have invisible characters').describe(
+    'Id of the end user in the app; one line of 1 to 200 characters, without < and >, and none of them invisible.',
+  ),
+  name: PlainLine.describe('Name of the end user; one line of 1 to 200 characters, without < and >.').exactOptional(),
 })
 export type EndUser = z.output<typeof EndUser>
 

@@ -68,7 +68,9 @@ export async function reviseCandidate(
       throw new PreconditionFailed(row.status === 'pending' ? 'stale_head' : 'not_pending')
     if (row.status !== 'pending') throw new GanglionError('not_pending')
     const isSender = senders.has(record.createdBy.id)
-    const candidate = isSender ? next : ofOther(next, record, row.blob)
+    // A whole text of the sender takes the place of what a curator wrote, which only curators see.
+    const { original: _, ...own } = next
+    const candidate = isSender ? own : ofOther(next, record, row.blob)
     if (roomInRecord(candidate) < keptForDecisions) throw new GanglionError('record_full')
     await recordCandidate(kb, staging, candidate, 'Revise')
     const warnings = [...ignored, ...draft.warnings, ...told.filter(({ code }) => code !== 'similar')]

@@ -86,7 +86,7 @@ test('a vote that does not count any more brings the candidate back to its voter
 test('a key has what its person sent, and nothing that a person is to own', async () => {
   const { ctx, ann, ben, sent, mine } = await newTeam(legal)
   const input = { name: 'desk', role: 'curator' as const, connectors: [], expiresAt: null }
-  const { key } = await createApiKey(ctx, ann, input)
+  const { key } = await createApiKey(ctx, { ...ann, isAdmin: true }, input)
   const desk: Caller = { ...ann, id: `key:${key.id}`, name: 'desk' }
   const [below, own] = [await sent({ path: 'legal/a.md' }), await sent({}, desk)]
   await requestChanges(ctx, ben, own, { reason: 'Say where.' })
@@ -97,7 +97,7 @@ test('a key has what its person sent, and nothing that a person is to own', asyn
 test('a person lists what their keys sent, and a key what it pushed, but no key what another sent', async () => {
   const { ctx, app, ann, sent } = await newTeam('')
   const input = { name: 'desk', role: 'curator' as const, connectors: [], expiresAt: null }
-  const { key } = await createApiKey(ctx, ann, input)
+  const { key } = await createApiKey(ctx, { ...ann, isAdmin: true }, input)
   const desk: Caller = { ...ann, id: `key:${key.id}`, name: 'desk' }
   const [own, pushed, posted] = [
     await sent({}, ann),

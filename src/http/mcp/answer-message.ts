@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { setImmediate } from 'node:timers/promises'
 import {
   createMcpHandler,
   isLegacyRequest,
@@ -11,7 +12,9 @@ import {
 import { z } from 'zod'
 import { chatOnce, wholeAnswer } from '../../chat/answer-question.ts'
 import { ChatAnswer, ChatInput } from '../../contract/chat.ts'
+import { GanglionError } from '../../contract/errors.ts'
 import { faultOf } from '../../contract/faults.ts'
+import { packageVersion } from '../../operate/package-version.ts'
 import { listKnowledgeBases } from '../../pages/list-knowledge-bases.ts'
 import { llmsText } from '../../pages/llms-txt.ts'
 import { titledMarkdown } from '../../pages/page-markdown.ts'
@@ -66,6 +69,10 @@ const proposing: Prompt = {
     'to me, and propose it without `preview` only once I agree.',
 }
 
+/** Maximum characters of the answers of a batch. */
+const maxBatchAnswer = 4 * 1024 * 1024
+const tooMuchInBatch = 'The answers of the batch have more than 4 MB. Send the messages one by one.'
+
 type Message = { headers: IncomingHttpHeaders; body: unknown }
 
 /** Answers a message, or those of a batch one after another, each like a message of its own. */
@@ -76,14 +83,21 @@ export async function answerMessage(exchange: Exchange, { body: parsedBody, ...m
     return createMcpHandler(() => createServer(exchange), { legacy: 'reject', onerror }).fetch(request, { parsedBody })
   }
   if (Array.isArray(parsedBody)) {
-    const answers: unknown[] = []
+    const answers: string[] = []
+    let length = 0
     for (const body of parsedBody) {
+      // Answers of large pages would occupy the server one after the other.
+      await setImmediate()
       const answer = await answerMessage(exchange, { ...message, body })
       if (answer.status === 406) return answer
-      if (answer.body !== null) answers.push(await answer.json())
+      const text = await answer.text()
+      length += text.length
+      if (length > maxBatchAnswer) throw new GanglionError('malformed_request', tooMuchInBatch)
+      if (text !== '') answers.push(text)
       if (exchange.signal.aborted) break
     }
-    return answers.length === 0 ? new Response(null, { status: 202 }) : Response.json(answers)
+    if (answers.length === 0) return new Response(null, { status: 202 })
+    return new Response(`[${answers.join(',')}]`, { headers: { 'content-type': 'application/json' } })
   }
   const server = createServer(exchange)
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
@@ -102,7 +116,7 @@ function createServer(exchange: Exchange): McpServer {
     instructions: told,
     capabilities: { tools: unchanging, resources: unchanging, prompts: unchanging },
   }
-  const server = new McpServer({ name: 'ganglion', title: 'Ganglion', version: 'v1' }, options)
+  const server = new McpServer({ name: 'ganglion', title: 'Ganglion', version: packageVersion }, options)
   addTools(server, exchange)
   addResources(server, exchange)
   addPrompts(server, exchange)

@@ -23,7 +23,7 @@ export const unreadableHead = 'opens with front matter that may hide the page, o
 /** Keys that only the server sets, and keys that describe a request rather than the page. */
 const reservedKeys = [
   ...(['seqId', 'id', 'candidate', 'sources'] as const),
-  ...(['baseCommit', 'baseVersion', 'replaceTags', 'onBehalfOf'] as const),
+  ...(['baseCommit', 'baseVersion', 'replaceTags', 'onBehalfOf', 'connector'] as const),
 ]
 
 /** Maximum number of blocks after the first one that are examined. */
