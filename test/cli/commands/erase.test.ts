@@ -98,6 +98,7 @@ test('erases pages and texts for the operator, says what still holds them, and r
     texts: 1,
     sources: [],
     people: [],
+    endUsers: 0,
     forge: url,
     problems: [],
     copies: [],
