@@ -193,7 +193,9 @@ export const CandidateRevision = CandidateVersion.in
   .transform(({ metadata, ...sent }) => ({ ...sent, metadata: metadataText(metadata) }))
 
 export const RevisionBatch = z
-  .object({ candidates: z.array(CandidateRevision).min(1).max(maxSubmitted).describe('1 to 100 candidates.') })
+  .object({
+    candidates: z.array(CandidateRevision).min(1).max(maxSubmitted).describe('1 to 100 candidates, each once.'),
+  })
   .meta({
     id: 'RevisionBatch',
     description: 'Next versions of candidates, or their withdrawals, 1 to 100, 2 MB together.',

@@ -27,4 +27,10 @@ export const ObjectId = z
   .describe('Id of the commit: 40 or 64 hexadecimal digits.')
 
 /** Schema of a time: ISO 8601 with an offset. */
-export const Timestamp = z.iso.datetime({ offset: true, error: 'must be a time such as 2026-11-26T08:00:00Z' })
+export const Timestamp = z.iso
+  .datetime({ offset: true, error: 'must be a time such as 2026-11-26T08:00:00Z' })
+  // Times are compared as texts, in UTC: its offset must not move one beyond four digits of a year.
+  .refine(
+    (time) => Number.isNaN(Date.parse(time)) || /^\d{4}-/.test(new Date(time).toISOString()),
+    'must be in the years 0 to 9999 in UTC',
+  )

@@ -245,6 +245,9 @@ function withRoutedMethod<Request extends Pick<IncomingMessage, 'method'>>(reque
 }
 
 /** Adds the hooks that authorise a request. A hook may only reveal what the hooks before it allow the caller to know. */
+/** Milliseconds after which a request whose body has come is authenticated again. */
+const slowBody = 1_000
+
 function guardRoutes(app: ZodFastify, authenticated: ReturnType<typeof authenticate>, limits: Limits): void {
   app.addHook('onRequest', authenticated)
   app.addHook('onRequest', async (request, reply) => limits.countRequest(request, reply, rateOf(request)))
@@ -252,6 +255,12 @@ function guardRoutes(app: ZodFastify, authenticated: ReturnType<typeof authentic
     requireRole(request)
     if (rateOf(request) === 'read') done()
     else limits.checkDisk().then(() => done(), done)
+  })
+  // A key may be revoked, or its person demoted, while a slow body arrives.
+  app.addHook('preValidation', async (request, reply) => {
+    if (reply.elapsedTime < slowBody) return
+    await authenticated(request, reply)
+    requireRole(request)
   })
 }
 

@@ -19,7 +19,7 @@ const pageSize = 50
 const maxName = 100
 
 /**
- * Creates an API key of the caller's tenant, which counts as its maker. Only this answer contains the token.
+ * Creates an API key of the caller's tenant, which counts as its maker and has the limits of a key that makes it. Only this answer contains the token.
  * @throws {ValidationError} for an audience of a key that is not a reader's, and for more than the key that makes it may do
  * @throws {GanglionError} `insufficient_role`
  */
@@ -42,7 +42,17 @@ export async function createApiKey(
   if (maker !== undefined) requireWithin(maker, { connectors, expiresAt })
   const userId = isPerson(by) ? bareId(by) : (maker?.userId ?? undefined)
   const counts = { createdBy, userId, makerId: maker?.makerId ?? maker?.id }
-  const record = { ...input, ...counts, tenantId, connectors, expiresAt, isAdmin, role: isAdmin ? 'curator' : role }
+  const limits = maker?.limits ?? input.limits
+  const record = {
+    ...input,
+    ...counts,
+    limits,
+    tenantId,
+    connectors,
+    expiresAt,
+    isAdmin,
+    role: isAdmin ? 'curator' : role,
+  }
   const { key, token } = await ctx.apiKeys.create(record, ctx.now(), id)
   await recordAct(ctx, by, { action: 'key.created', subject: key.name, detail: role })
   return { key: keySummary(key), token }
@@ -103,6 +113,9 @@ export async function limitApiKey(
   limits: KeyLimits | null,
 ): Promise<ListedKey> {
   requireAdmin(by)
+  const own = by.id.startsWith('key:') ? await ctx.apiKeys.find(bareId(by)) : undefined
+  // A key that is limited must not lift its own limits, nor those of the keys that it made.
+  if (own !== undefined && own.limits !== null) throw new GanglionError('insufficient_role')
   const key = await ctx.apiKeys.limit(id, limits && limitsOrNone(limits), by.tenantId)
   if (key === undefined) throw new GanglionError('not_found')
   await recordAct(ctx, by, { action: 'key.limited', subject: key.name, detail: JSON.stringify(key.limits) })

@@ -1,9 +1,11 @@
-import { createServer } from 'node:http'
+import { once } from 'node:events'
+import { createServer, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Webhook as Verifier } from 'standardwebhooks'
 import { expect, onTestFinished, test } from 'vitest'
 import { startWebhooks } from '../../src/events/webhooks/start-webhooks.ts'
+import { whoIs } from '../../src/kb/access/who-is.ts'
 import { createKnowledgeBase } from '../../src/kb/create-kb.ts'
 import { ganglion, ganglionJson } from '../cli/support.ts'
 import { eventually } from '../support/eventually.ts'
@@ -358,7 +360,7 @@ test('a key makes none that may do more than itself, or for longer', async () =>
   expect((await as(String(grandchild.token))('GET', keys)).status).toBe(200)
   expect(await ctx.apiKeys.find(String(grandchild.id))).toMatchObject({ makerId: expect.any(String), userId: null })
 
-  // The key of a person who is no administrator any more manages nothing, nor do those that it made.
+  // The key of a person who is no administrator any more ends, as do those that it made.
   const { userId } = await signIn(ctx, 'acme', 'admin', { email: 'ada@example.com', name: 'Ada' })
   const { id: tenantId } = await ctx.tenants.ensure('acme', new Date())
   const { token } = await ctx.apiKeys.create(
@@ -370,9 +372,9 @@ test('a key makes none that may do more than itself, or for longer', async () =>
   expect(await ctx.apiKeys.find(String(made.id))).toMatchObject({ userId })
   await ctx.users.setRole(userId, tenantId, 'curator')
   for (const held of [hers, as(String(made.token))]) {
-    expect((await held('GET', keys)).status).toBe(403)
-    expect((await held('POST', keys, { name: 'more', role: 'reader' })).status).toBe(403)
-    expect((await held('GET', webhooks)).status).toBe(200)
+    expect((await held('GET', keys)).status).toBe(401)
+    expect((await held('POST', keys, { name: 'more', role: 'reader' })).status).toBe(401)
+    expect((await held('GET', webhooks)).status).toBe(401)
   }
   await ctx.users.setRole(userId, tenantId, 'admin')
   expect((await hers('GET', keys)).status).toBe(200)
@@ -424,4 +426,45 @@ test('the command line manages webhooks and keys of a server by address and key 
   expect(await refused(['webhook', 'list', '--tenant', 'acme'], env)).toMatchObject({ code: 2 })
   expect(await ganglion(['key', 'list', '--server', 'http://127.0.0.1:1'], env)).toMatchObject({ code: 1 })
   expect(await ganglion(['key', 'create', '--role', 'app'], env)).toMatchObject({ code: 1 })
+})
+
+test('a key that is revoked while a slow body arrives writes nothing', async () => {
+  const { ask, newAdmin, url } = await administered()
+  const token = await newAdmin('acme', { name: 'slow' })
+  const { body } = await ask('GET', keys)
+  const { id } = Object(body).keys.find(({ name }: { name: string }) => name === 'slow')
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const sent = request(`${url}${keys}`, { method: 'POST', headers })
+  const answered = once(sent, 'response')
+  sent.write('{"name": "ghost", ')
+  await delay(300)
+  expect((await ask('DELETE', `${keys}/${id}`)).status).toBe(204)
+  await delay(900)
+  sent.end('"role": "admin"}')
+  const [answer] = await answered
+  expect(answer.statusCode).toBe(401)
+  answer.resume()
+  expect(JSON.stringify((await ask('GET', keys)).body)).not.toContain('ghost')
+})
+
+test('a key passes its limits on, cannot lift them, and is no owner by the name of another key or person', async () => {
+  const { ask, as, newAdmin, ctx } = await administered()
+  const limits = { pending: 1, approved: null, paths: ['guides'], tags: [] }
+  const limited = as(await newAdmin('acme', { name: 'limited', limits }))
+  const { body: child } = await limited('POST', keys, { name: 'free', role: 'app' })
+  expect(child).toMatchObject({ limits })
+  const { body: all } = await ask('GET', keys)
+  for (const { id } of Object(all).keys)
+    expect((await limited('PATCH', `${keys}/${id}`, { limits: null })).status).toBe(403)
+
+  const late = await ask('POST', keys, { name: 'late', role: 'app', expiresAt: '9999-12-31T23:59:59-23:59' })
+  expect([late.status, (await ask('GET', keys)).status]).toEqual([400, 200])
+
+  const { userId } = await signIn(ctx, 'acme', 'curator', { email: 'ann@example.com', name: 'Ann' })
+  const tenantId = (await ctx.tenants.find('acme'))?.id ?? ''
+  for (const name of ['ann@example.com', 'Legal desk']) {
+    const { body } = await ask('POST', keys, { name, role: 'curator' })
+    expect((await whoIs(ctx, tenantId, `key:${Object(body).id}`)).names).toEqual([])
+  }
+  expect((await whoIs(ctx, tenantId, `user:${userId}`)).names).toEqual(['ann@example.com'])
 })

@@ -27,6 +27,7 @@ import {
   UncheckedBatch,
 } from '../../contract/candidates.ts'
 import { ErrorAnswer } from '../../contract/envelope.ts'
+import { ValidationError } from '../../contract/errors.ts'
 import { parseSent } from '../../contract/faults.ts'
 import { KbPath } from '../../contract/search.ts'
 import { UndoAnswer, UndoInput } from '../../contract/undo.ts'
@@ -123,13 +124,17 @@ export function queueRoutes(app: ZodFastify, ctx: AppContext, limits: Limits): v
     body: RevisionBatch,
     unchecked: ['body'],
     answers: { 200: RevisionResults },
-    run: ({ ctx, caller, ...sent }) =>
-      eachOfBatch(sent, 200, (candidate) => {
+    run: ({ ctx, caller, ...sent }) => {
+      const named = new Set<string>()
+      return eachOfBatch(sent, 200, (candidate) => {
         const { candidateId, withdraw, content = '', ...version } = parseSent(CandidateRevision, candidate)
+        if (named.has(candidateId)) throw new ValidationError({ candidateId: ['is in the batch twice'] })
+        named.add(candidateId)
         return withdraw
           ? withdrawCandidate(ctx, caller, candidateId, version)
           : reviseCandidate(ctx, caller, candidateId, { ...version, content })
-      }),
+      })
+    },
   })
 
   /** Runs the parts of a batch side by side and answers each as it would be answered alone. */

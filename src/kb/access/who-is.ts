@@ -25,9 +25,13 @@ export async function whoIs(ctx: WhoIsContext, tenantId: string, actorId: string
     const isOpen = key.revokedAt === null && (key.expiresAt === null || key.expiresAt > now().toISOString())
     const isCurator = isOpen && key.role === 'curator'
     const id = key.userId === null ? `key:${key.makerId ?? key.id}` : `user:${key.userId}`
+    // A key that a key made, or that has the e-mail of a person, would make itself an owner by its name.
+    const isNamed = kind === 'key' && isCurator && key.makerId === null
+    const isPersonsName =
+      isNamed && key.name.includes('@') && (await users.findByEmail(foldEmail(key.name))) !== undefined
     return {
       id,
-      names: kind === 'key' && isCurator ? [key.name] : [],
+      names: isNamed && !isPersonsName ? [key.name] : [],
       mayDecide: isCurator,
       connectors: key.connectors,
     }

@@ -138,17 +138,17 @@ function tellingOf(
   settings: Pick<KbSettings, 'inlineTags'>,
 ): EventCandidate {
   const { fields, extra } = parseNeuronFile(frontMatter ?? '')
-  const own = frontMatter === null ? tagsIn(metadata) : fields.tags
-  const tags = allTags({ fields: { ...fields, tags: own }, extra, content }, settings)
-  return { sender: createdBy.id, target, tags, audience: fields.audience }
+  const own = frontMatter === null ? accessIn(metadata) : fields
+  const tags = allTags({ fields: { ...fields, tags: own.tags }, extra, content }, settings)
+  return { sender: createdBy.id, target, tags, audience: own.audience }
 }
 
-/** Returns tags, none if another program wrote an unreadable record: then only curators see the event. */
-function tagsIn(metadata: string | null): string[] {
+/** Returns tags and audience. If another program wrote an unreadable record, only curators see the event. */
+function accessIn(metadata: string | null): Pick<ReturnType<typeof readMetadata>, 'tags' | 'audience'> {
   try {
-    return readMetadata(parseMetadata(metadata).data).tags
+    return readMetadata(parseMetadata(metadata).data)
   } catch {
-    return ['internal']
+    return { tags: ['internal'] }
   }
 }
 

@@ -115,9 +115,10 @@ export class ApiKeys extends Store {
     if (row === undefined) return undefined
     const { tenantDisabledAt, personDisabledAt, personRole, ...own } = row
     const key = toApiKey(own)
-    // A person's key manages no more than the person does now.
+    // An administrator's key ends when the person is no administrator any more.
     const isStillAdmin = key.userId === null || (personRole === 'admin' && personDisabledAt === null)
-    return { ...key, isAdmin: key.isAdmin && isStillAdmin, isTenantDisabled: tenantDisabledAt !== null }
+    if (key.isAdmin && !isStillAdmin) return undefined
+    return { ...key, isTenantDisabled: tenantDisabledAt !== null }
   }
 
   async #findGranted(hash: string): Promise<KnownKey | undefined> {
@@ -187,9 +188,13 @@ export class ApiKeys extends Store {
     return rows.map(toApiKey)
   }
 
-  /** Returns the ids of a tenant's keys that count as a person: those that they made, and their agents, revoked ones included. */
-  async idsOf(userId: string, tenantId: string): Promise<string[]> {
-    const keys = this.db.selectFrom('api_keys').select('id').where('user_id', '=', userId)
+  /**
+   * Returns the ids of a tenant's keys that count as a person, those that they made and their agents, or as the key that made them, revoked
+   * ones included.
+   */
+  async idsOf(id: string, tenantId: string): Promise<string[]> {
+    const isOf = this.db.selectFrom('api_keys').select('id')
+    const keys = isOf.where((where) => where.or([where('user_id', '=', id), where('maker_id', '=', id)]))
     return (await keys.where('tenant_id', '=', tenantId).execute()).map(({ id }) => id)
   }
 
