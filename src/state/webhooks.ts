@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { EventKind } from '../contract/events.ts'
 import { type Camel, camelCase, timeAfter } from './database/row-values.ts'
 import type { RowOf, Schema } from './database/schema.ts'
-import { deleteRows, Store, selectRows, updateRows } from './database/store.ts'
+import { deleteRows, findRow, Store, selectRows, updateRows } from './database/store.ts'
 import { holdRow, inTransaction } from './database/transaction.ts'
 import { servedKbs, servedTenants } from './lifecycle.ts'
 
@@ -72,10 +72,8 @@ export class Webhooks extends Store {
     return Number(row?.events ?? 0)
   }
 
-  /** Finds a webhook whose tenant and knowledge base are served. */
   async find(id: string): Promise<Webhook | undefined> {
-    const served = selectRows(this.db, 'webhooks', { id }).where('id', 'in', servedWebhooks(this.db))
-    const row = await served.executeTakeFirst()
+    const row = await findRow(this.db, 'webhooks', { id })
     return row && toWebhook(row)
   }
 

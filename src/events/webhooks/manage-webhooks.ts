@@ -166,8 +166,9 @@ function mayManage({ isAdmin, role }: Acting, { kbId }: Pick<Webhook, 'kbId'>): 
 }
 
 async function webhookOf({ webhooks }: Context, by: Acting, id: string): Promise<Webhook> {
-  const webhook = await webhooks.find(id)
-  if (webhook?.tenantId !== by.tenantId || !mayManage(by, webhook)) throw new GanglionError('not_found')
+  // The list has no webhook of a disabled knowledge base.
+  const webhook = (await webhooks.list(by.tenantId)).find((each) => each.id === id)
+  if (webhook === undefined || !mayManage(by, webhook)) throw new GanglionError('not_found')
   return webhook
 }
 

@@ -80,8 +80,13 @@ test('the home of a knowledge base leads everywhere in it', async () => {
     '/kb/handbook/tree',
     ...['tags', 'search', 'chat', 'sources', 'tests', 'new'].map((place) => `/kb/handbook/${place}`),
   ])
-  const rail = hrefs(page, '.rail a')
-  for (const place of ['findings', 'tests', 'stale']) expect(rail).toContain(`/kb/handbook/${place}`)
+  const places = hrefs(page, '.rail .of-kb nav a')
+  expect(places.map((href) => href.replace('/kb/handbook', ''))).toEqual([
+    ...['', '/tree', '/chat', '/sources', '/findings', '/sites', '/new'],
+  ])
+  const rail = hrefs(await curator.get('/kb/handbook/findings'), '.rail a')
+  for (const place of ['findings', 'questions', 'tests', 'stale']) expect(rail).toContain(`/kb/handbook/${place}`)
+  expect(rail).not.toContain('/kb/handbook/graph')
   expect(page.texts('pre')).toEqual(['git clone http://localhost/git/acme/handbook.git'])
   expect((await curator.get(`/kb/${started.kbId}`)).texts('h1')).toEqual([hostile])
 })
