@@ -88,7 +88,7 @@ test('a curator tries ten pages, mends the answer that one breaks, decides with 
   await open(ada, 'Leave')
   await effects(ada, 'Its approval breaks none of 1.')
   for (const [curator, outcome] of [
-    [bob, 'others have to approve it, too'],
+    [bob, 'others have to approve them, too'],
     [ada, '10 of 10 done'],
   ] as const) {
     await open(curator, 'Leave')

@@ -104,8 +104,10 @@ export const EnvironmentVariables = z.object({
     .optional(),
 })
 
-/** Variables that are read elsewhere: the settings file, and the server and key of commands that use HTTP. */
-const elsewhere: ReadonlySet<string> = new Set(['GANGLION_CONFIG', 'GANGLION_URL', 'GANGLION_KEY'])
+/** Variables that are read elsewhere: the settings file, and the server, keys and knowledge base of commands and examples that use HTTP. */
+const elsewhere: ReadonlySet<string> = new Set([
+  ...['GANGLION_CONFIG', 'GANGLION_URL', 'GANGLION_KEY', 'GANGLION_CURATOR_KEY', 'GANGLION_KB'],
+])
 
 /** Prefix of variables with the secrets of links to forges. Operators choose the rest of the name. */
 const forgePrefix = 'GANGLION_FORGE_'

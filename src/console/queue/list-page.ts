@@ -102,8 +102,8 @@ function filters(visit: Visit, list: ListPage): Html {
   const all: Choice = ['', 'All']
   return html`<div class="filters">
     ${zoneLinks(counts, params)}
-    ${forMeLink(list.queue, params)}
     <div class="chips" role="group" aria-label="Filters">
+      ${forMeLink(list.queue, params)}
       ${chip('status', 'Status', status, [...statuses, ['any', 'Any']])}
       ${knowledgeBases.length > 1 && chip('kb', 'Knowledge base', kb, [all, ...knowledgeBases.map(({ slug, title }): Choice => [slug, title])])}
       ${chip('kind', 'Kind', kind, [all, ...Object.entries(kindLabels)])}
