@@ -279,7 +279,7 @@ function isPlainScalar(text: string, context: ScalarContext): boolean {
 /** Formats text so that tools of YAML 1.1 and 1.2 parse it back as the same text: plain if that is certain, else quoted. */
 export function formatScalar(text: string, context: ScalarContext): string {
   const typed = typedWord.test(text) || typedNumber.test(text) || typedDate.test(text)
-  // In a flow collection of YAML 1.1, a question mark opens a key.
+  // A question mark opens a key in a flow collection of YAML 1.1.
   const opensKey = context === 'flow' && text.includes('?')
   return !typed && !opensKey && isPlainScalar(text, context) ? text : quote(text)
 }

@@ -13,11 +13,19 @@ import { decisionOf } from '../approval.ts'
 /** Maximum number of candidates that are looked at for votes that do not count any more. */
 const maxVoted = 100
 
+/** Curator who asks what waits for them, the same for all knowledge bases of a tenant. */
+type Asking = Decider & { actors: readonly string[] }
+
+/** Returns the person or key behind a caller, with all ids under which they act. */
+export async function askingCurator(ctx: Context, { tenantId, id }: Caller): Promise<Asking> {
+  const person = await whoIs(ctx, tenantId, id)
+  return { ...person, actors: await actorIdsOf(ctx, tenantId, bareId(person)) }
+}
+
 /** Returns what a knowledge base asks of a curator, by `owners` and `approvals` on main. */
-export async function askedCurator(ctx: Context, caller: Caller, identity: KbIdentity): Promise<AskedCurator> {
-  const { tenantId } = caller
-  const person = await whoIs(ctx, tenantId, caller.id)
-  const actors = await actorIdsOf(ctx, tenantId, bareId(person))
+export async function askedCurator(ctx: Context, person: Asking, identity: KbIdentity): Promise<AskedCurator> {
+  const { tenantId } = identity
+  const { actors } = person
   const asked = { actors, names: person.names, votes: [], owned: [], mayApproveOwn: true, fallen: [] }
   const deciding = (await mainSettings(ctx, identity))?.deciding ?? null
   if (deciding === null || isOpenToCurators(deciding)) return asked
@@ -32,7 +40,7 @@ export async function askedCurator(ctx: Context, caller: Caller, identity: KbIde
     votes: zones.filter(({ count }) => count > 1),
     owned: await Promise.all(owned),
     mayApproveOwn: deciding.authorMayApprove,
-    fallen: await fallenVotes(ctx, identity, { ...person, actors }),
+    fallen: await fallenVotes(ctx, identity, person),
   }
 }
 
@@ -52,11 +60,7 @@ async function actorsNamed(
 }
 
 /** Returns the pending candidates on which somebody's vote was for another text than an approval would bring to main now. */
-async function fallenVotes(
-  ctx: Context,
-  identity: KbIdentity,
-  { id, actors }: Decider & { actors: readonly string[] },
-): Promise<string[]> {
+async function fallenVotes(ctx: Context, identity: KbIdentity, { id, actors }: Asking): Promise<string[]> {
   const voted = await readTables(ctx, identity, (sql) => votedOnBy(sql, actors, maxVoted))
   if (voted.length === 0) return []
   const kb = await ctx.kb(identity.tenantId, identity.id)

@@ -16,7 +16,7 @@ import {
 } from '../../kb/projection/candidate-queue.ts'
 import type { AllTables } from '../../kb/projection/projection.ts'
 import type { Caller } from '../../rules/access/caller.ts'
-import { askedCurator } from './asked-curator.ts'
+import { askedCurator, askingCurator } from './asked-curator.ts'
 
 const Position = z.tuple([z.int(), z.int(), z.string()])
 
@@ -45,6 +45,7 @@ export async function queuedKbs(
   const { tenantId } = caller
   const one = kb === undefined ? undefined : await ctx.kb(tenantId, kb)
   const identities = one === undefined ? await ctx.knowledgeBases.list(tenantId) : [one.identity]
+  const person = whose === undefined ? undefined : await askingCurator(ctx, caller)
   const kbs = identities.map(async (identity) => {
     const queued: QueuedKb = {
       identity,
@@ -56,9 +57,9 @@ export async function queuedKbs(
           return undefined
         }),
     }
-    if (whose === undefined) return queued
+    if (person === undefined) return queued
     try {
-      queued.asked = await askedCurator(ctx, caller, identity)
+      queued.asked = await askedCurator(ctx, person, identity)
     } catch (error) {
       if (one !== undefined || !isUnavailable(error)) throw error
       queued.isUnavailable = true
